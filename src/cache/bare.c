@@ -1,0 +1,119 @@
+#include "cache/bare.h"
+
+#include <assert.h>
+
+#include "base/memory.h"
+#include "cache/bare_loop.h"
+
+/* Lines are 70 % full on average: one in fifty spills then, and a page's share of the index is 6.1 bytes. */
+enum { LOAD_PERCENT = 70 };
+
+struct bare *bare_create(uint64_t pages, const struct policy *policy)
+{
+	struct bare *bare = memory_alloc(1, sizeof(*bare));
+	uint32_t slot_bits = 1;
+
+	assert(pages >= 1 && pages <= UINT64_C(1) << 30);
+	assert(policy->victim != NULL);
+	while ((UINT64_C(1) << slot_bits) <= pages)
+		slot_bits++;
+	bare->policy = policy;
+	bare->capacity = (uint32_t)pages;
+	bare->slot_mask = (uint32_t)((UINT64_C(1) << slot_bits) - 1);
+	bare->line_count = (uint32_t)(pages * 100 / LOAD_PERCENT / BARE_LINE_ENTRIES + 2);
+	bare->lines = memory_alloc(bare->line_count, sizeof(*bare->lines));
+	bare->queue.pages = memory_alloc(pages + 1, sizeof(*bare->queue.pages));
+	if (policy->has_marks)
+		bare->queue.marks = memory_alloc(pages / 64 + 1, sizeof(*bare->queue.marks));
+	queue_init(bare->queue.pages, bare->queue.head);
+	return bare;
+}
+
+void bare_destroy(struct bare *bare)
+{
+	if (!bare)
+		return;
+	memory_free(bare->lines);
+	memory_free(bare->queue.pages);
+	memory_free(bare->queue.marks);
+	memory_free(bare);
+}
+
+void bare_index_insert(struct bare *bare, uint64_t hash, uint32_t slot)
+{
+	uint32_t home = bare_line_of(bare, hash), at = home, distance = 0;
+	struct bare_line *line = &bare->lines[at];
+
+	while (line->count == BARE_LINE_ENTRIES) {
+		at = at + 1 == bare->line_count ? 0 : at + 1;
+		line = &bare->lines[at];
+		distance++;
+	}
+	line->entry[line->count++] = ((uint32_t)hash & ~bare->slot_mask) | slot;
+	if (distance > 0) {
+		assert(distance <= UINT8_MAX && bare->lines[home].spilled < UINT16_MAX);
+		bare->lines[home].spilled++;
+		if (bare->lines[home].reach < distance)
+			bare->lines[home].reach = (uint8_t)distance;
+	}
+}
+
+void bare_index_remove(struct bare *bare, uint64_t key, uint32_t slot)
+{
+	uint64_t hash = bare_hash(key);
+	uint32_t home = bare_line_of(bare, hash), at = home;
+	uint32_t entry = ((uint32_t)hash & ~bare->slot_mask) | slot;
+
+	for (uint32_t distance = 0;; distance++) {
+		struct bare_line *line = &bare->lines[at];
+
+		for (uint32_t i = 0; i < line->count; i++) {
+			if (line->entry[i] != entry)
+				continue;
+			line->entry[i] = line->entry[--line->count];
+			if (distance > 0 && --bare->lines[home].spilled == 0)
+				bare->lines[home].reach = 0;
+			return;
+		}
+		assert(distance <= bare->lines[home].reach);
+		at = at + 1 == bare->line_count ? 0 : at + 1;
+	}
+}
+
+uint64_t bare_access(struct bare *bare, const uint64_t *keys, size_t count)
+{
+	return bare->policy->bare_run(bare, keys, count);
+}
+
+uint64_t bare_evictions(const struct bare *bare)
+{
+	return bare->evictions;
+}
+
+uint64_t bare_resident(const struct bare *bare)
+{
+	return bare->resident;
+}
+
+uint64_t bare_memory_bytes(const struct bare *bare)
+{
+	return sizeof(*bare) + bare->line_count * sizeof(*bare->lines) +
+	       (bare->capacity + UINT64_C(1)) * sizeof(*bare->queue.pages) +
+	       (bare->queue.marks ? (bare->capacity / 64 + UINT64_C(1)) * 8 : 0);
+}
+
+void bare_check(const struct bare *bare)
+{
+	const struct page *pages = bare->queue.pages;
+	uint32_t listed = 0, indexed = 0;
+
+	for (uint32_t slot = pages[0].next; slot != 0; slot = pages[slot].next) {
+		assert(pages[pages[slot].next].prev == slot);
+		assert(bare_find(bare, pages[slot].key, bare_hash(pages[slot].key)) == slot);
+		listed++;
+	}
+	for (uint32_t i = 0; i < bare->line_count; i++)
+		indexed += bare->lines[i].count;
+	assert(listed == bare->resident && indexed == bare->resident);
+	assert(bare->resident <= bare->capacity);
+}

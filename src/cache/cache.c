@@ -1,0 +1,401 @@
+/*
+ * cache: creation, naming, open files, counters; and the walk that proves the invariants
+ */
+#include "cache/cache.h"
+
+#include <assert.h>
+
+#include "cache/cache_private.h"
+
+enum { PUBLISH_SECONDS = 2, CLOSED_FILES_BATCH = 50 };
+
+static struct rules rules_from(const struct switches *s, const struct cache_filesystem *fs)
+{
+	const uint32_t *v = s->value;
+	bool early = fs->folios == CACHE_FOLIOS_EARLY;
+
+	/* Words stand for their place in switches.def. */
+	enum { FOLIOS_NONE, FOLIOS_XFS, FOLIOS_ALL };
+#define FOLIOS(id)                                                                                 \
+	(fs->folios != CACHE_FOLIOS_NEVER &&                                                       \
+	 (v[id] == FOLIOS_ALL || (v[id] == FOLIOS_XFS && early)))
+	return (struct rules){
+		.activate_on_write = (enum activate_on_write)v[SWITCH_activate_on_write],
+		.refault_on_write = v[SWITCH_refault_on_write] == 0,
+		.ratio_is_sqrt = v[SWITCH_inactive_ratio] == 1,
+		.demote_on_refault = (enum demote_on_refault)v[SWITCH_demote_on_refault],
+		.demote_per_priority = v[SWITCH_demote_decision] == 1,
+		.dirty_to_active = v[SWITCH_dirty_at_tail] == 1,
+		.read_mark = (enum read_mark)v[SWITCH_read_mark],
+		.lazy_statistics = v[SWITCH_statistics] == 1,
+		.age_stored_first = v[SWITCH_shadow_age] == 1,
+		.open_file_late = v[SWITCH_open_file_free] == 0,
+		.open_file_bytes = v[SWITCH_open_file_bytes],
+		.transaction_blocks = v[SWITCH_ext4_transaction_blocks],
+		.charge_batch = v[SWITCH_charge_batch],
+		.read_batch = v[SWITCH_read_batch],
+		.folios_on_read = FOLIOS(SWITCH_folios_read),
+		.folios_on_write = FOLIOS(SWITCH_folios_write),
+		.order_by_counter = v[SWITCH_folio_order] == 1,
+		.readahead_split = v[SWITCH_readahead] == 1,
+		.readahead_io_cap = v[SWITCH_readahead_io_cap] == 1,
+		.read_reclaim_fs = v[SWITCH_read_reclaim_fs] == 0,
+		.noreuse_mapped = v[SWITCH_noreuse] == 1,
+		.referenced_on_first_use = v[SWITCH_referenced_on_first_use] == 0,
+		.vfs_cache_pressure = v[SWITCH_vfs_cache_pressure],
+		.slab_by_priority = v[SWITCH_slab_target] == 1,
+		.slab_debt_scaled = v[SWITCH_slab_debt] == 1,
+		.inode_steals_pages = v[SWITCH_inode_with_pages] == 0,
+		.slab_counts = v[SWITCH_slab_counts] == 0,
+		.shadow_shift = v[SWITCH_shadow_limit] == 0 ? 4 : 3,
+		.shadow_of_all = v[SWITCH_shadow_limit] == 2,
+	};
+#undef FOLIOS
+}
+
+struct cache *cache_create(const struct cache_config *config, struct error *error)
+{
+	const struct policy_options *policy = config->policy;
+	struct cache *cache;
+
+	if (!config->bare && (config->memory_bytes < CACHE_MEMORY_BYTES_MIN ||
+			      config->memory_bytes - CACHE_MEMORY_BYTES_MIN < config->pinned_bytes)) {
+		char memory[SIZE_TEXT_BYTES], pinned[SIZE_TEXT_BYTES], least[SIZE_TEXT_BYTES];
+
+		error_input(error, "memory of %s (of which %s pinned) is too small: reclaim works in steps, and needs at least %s beside what is pinned",
+			    size_format(memory, config->memory_bytes), size_format(pinned, config->pinned_bytes),
+			    size_format(least, CACHE_MEMORY_BYTES_MIN));
+		return NULL;
+	}
+	if (pages_from_bytes_down(config->memory_bytes) > UINT64_C(1) << 30) {
+		error_input(error, "memory over 4 TiB is not supported");
+		return NULL;
+	}
+	if (config->readahead_pages > READAHEAD_PAGES_MAX / 2) {
+		error_input(error, "a readahead window over %u KiB is not supported", READAHEAD_PAGES_MAX / 2 * 4);
+		return NULL;
+	}
+	cache = memory_alloc(1, sizeof(*cache));
+	cache->policy = policy->policy;
+	cache->filesystem = *config->filesystem;
+	if (config->filesystem->inode_bytes_switched)
+		cache->filesystem.inode_bytes = policy->switches.value[SWITCH_ext4_inode_bytes];
+	cache->rules = rules_from(&policy->switches, config->filesystem);
+	cache->filesystem.marks_on_write =
+		config->filesystem->marks_on_write && policy->switches.value[SWITCH_write_marks_btrfs] == 0;
+	if (cache->rules.read_batch > 1024)
+		cache->rules.read_batch = 1024;
+	cache->readahead_pages = config->readahead_pages;
+	cache->device_io_pages = config->device_io_pages < READAHEAD_PAGES_MAX ? config->device_io_pages : READAHEAD_PAGES_MAX;
+	cache->completes_at_once = config->completes_at_once;
+	cache->is_bare = config->bare;
+	cache->pinned_bytes = config->pinned_bytes;
+	domain_init(cache, config);
+	index_init(&cache->index);
+	cache->page_capacity = 4096;
+	cache->page_count = SLOT_FIRST;
+	cache->queue.pages = memory_alloc(cache->page_capacity, sizeof(struct page));
+	if (cache->policy->has_marks)
+		cache->queue.marks = memory_alloc(cache->page_capacity / 64, 8);
+	for (uint32_t list = 0; list < LIST_COUNT; list++)
+		queue_init(cache->queue.pages, list);
+	cache->window = memory_alloc(READAHEAD_PAGES_MAX, sizeof(*cache->window));
+	cache->streams = memory_alloc(CACHE_STREAMS, sizeof(*cache->streams));
+	cache->blame = memory_alloc((size_t)CACHE_STREAMS * CACHE_STREAMS, sizeof(*cache->blame));
+	(void)array_push(&cache->files); /* ids begin at 1 */
+	(void)array_push(&cache->names);
+	(void)array_push(&cache->opens);
+	cache->stream_count = 1;
+	cache->flush_check_ns = 5 * NS_PER_SECOND;
+	return cache;
+}
+
+void cache_destroy(struct cache *cache)
+{
+	if (!cache)
+		return;
+	index_deinit(&cache->index);
+	memory_free(cache->queue.pages);
+	memory_free(cache->queue.marks);
+	memory_free(cache->window);
+	memory_free(cache->streams);
+	memory_free(cache->blame);
+	array_deinit(&cache->files);
+	array_deinit(&cache->names);
+	array_deinit(&cache->opens);
+	memory_free(cache);
+}
+
+/* ---- plans ---- */
+
+void plan_fetch(struct cache *cache, struct cache_plan *plan, uint32_t file, uint64_t page_index, uint32_t pages)
+{
+	struct cache_run *last = plan->fetch_count ? &plan->fetch[plan->fetch_count - 1] : NULL;
+
+	if (last && last->file == file && last->index + last->pages == page_index)
+		last->pages += pages;
+	else
+		plan->fetch[plan->fetch_count++] = (struct cache_run){.index = page_index, .file = file, .pages = pages};
+	plan->fetch_bytes += bytes_from_pages(pages);
+	cache_counted(cache)->read_bytes += bytes_from_pages(pages);
+}
+
+void cache_fetched(struct cache *cache, const struct cache_run *run)
+{
+	for (uint64_t index = run->index; index < run->index + run->pages; index++) {
+		uint32_t slot = cache_lookup(cache, run->file, index);
+
+		if (slot)
+			cache->queue.pages[slot].bits &= ~PAGE_LOCKED;
+	}
+}
+
+/* ---- naming ---- */
+
+uint32_t cache_file_add(struct cache *cache, uint64_t size_bytes, uint32_t flags)
+{
+	struct cache_file *file = array_push(&cache->files);
+
+	file->size_bytes = size_bytes;
+	file->state = (uint16_t)flags;
+	if (!(flags & CACHE_FILE_SPARSE))
+		file->backed_pages = pages_from_bytes_up(size_bytes);
+	return (uint32_t)(cache->files.count - 1);
+}
+
+uint64_t cache_file_size(const struct cache *cache, uint32_t file)
+{
+	return cache->files.at[file].size_bytes;
+}
+
+uint64_t cache_file_count(const struct cache *cache)
+{
+	return cache->files.count - 1;
+}
+
+uint32_t cache_name_add(struct cache *cache, uint32_t parent, uint32_t file, uint32_t name_bytes)
+{
+	struct cache_name *name = array_push(&cache->names);
+
+	name->parent = parent;
+	name->file = file;
+	name->name_bytes = (uint8_t)(name_bytes < 255 ? name_bytes : 255);
+	return (uint32_t)(cache->names.count - 1);
+}
+
+void cache_name_bind(struct cache *cache, uint32_t name, uint32_t file)
+{
+	assert(!(cache->names.at[name].state & NAME_CACHED) && cache->names.at[name].file == 0);
+	cache->names.at[name].file = file;
+}
+
+/* ---- who and when ---- */
+
+void cache_stream(struct cache *cache, uint32_t stream)
+{
+	assert(stream < CACHE_STREAMS);
+	cache->stream = stream;
+	if (stream >= cache->stream_count)
+		cache->stream_count = stream + 1;
+}
+
+void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan)
+{
+	if (now_ns > cache->now_ns)
+		cache->now_ns = now_ns;
+	if (cache->rules.lazy_statistics &&
+	    cache->now_ns - cache->domain.published_ns >= PUBLISH_SECONDS * NS_PER_SECOND)
+		cache_publish(cache);
+	if (cache->domain.dirty_pages > 0)
+		writeback_balance(cache, plan);
+}
+
+/* ---- open files ---- */
+
+uint32_t cache_open(struct cache *cache, uint32_t file)
+{
+	uint32_t handle = cache->free_open;
+
+	if (handle)
+		cache->free_open = cache->opens.at[handle].next_free;
+	else
+		handle = (uint32_t)((void)array_push(&cache->opens), cache->opens.count - 1);
+	cache->opens.at[handle] = (struct open_file){
+		.file = file,
+		.prev_pos = UINT64_MAX,
+		.window = cache->readahead_pages,
+	};
+	cache->files.at[file].references++;
+	cache_enter(cache, ALLOCATION_DENTRY);
+	slab_charge(cache, cache->rules.open_file_bytes);
+	return handle;
+}
+
+void cache_close(struct cache *cache, uint32_t handle)
+{
+	uint32_t file = cache->opens.at[handle].file;
+
+	cache->opens.at[handle].next_free = cache->free_open;
+	cache->free_open = handle;
+	file_reference_put(cache, file);
+	/* Up to 6.6 the memory comes back by RCU, many at a time. */
+	if (!cache->rules.open_file_late) {
+		slab_charge(cache, -(int64_t)cache->rules.open_file_bytes);
+	} else if (++cache->closed_files >= CLOSED_FILES_BATCH) {
+		slab_charge(cache, -(int64_t)cache->rules.open_file_bytes * cache->closed_files);
+		cache->closed_files = 0;
+	}
+}
+
+void cache_read_outside(struct cache *cache, uint64_t bytes)
+{
+	cache_counted(cache)->read_bytes += bytes;
+}
+
+void cache_write_outside(struct cache *cache, uint64_t bytes)
+{
+	cache_counted(cache)->write_bytes += bytes;
+}
+
+/* ---- counters ---- */
+
+void cache_counters(const struct cache *cache, uint32_t stream, struct counters *counters)
+{
+	if (stream != 0) {
+		*counters = cache->streams[stream];
+		return;
+	}
+	*counters = (struct counters){0};
+	for (uint32_t i = 0; i < cache->stream_count; i++) {
+#define COUNTER(name, unit, meaning) counters->name += cache->streams[i].name;
+#define LEVEL(name, unit, meaning)
+#include "cache/counters.def"
+#undef COUNTER
+#undef LEVEL
+	}
+	counters->active_file_pages = cache->domain.list_pages[LIST_ACTIVE];
+	counters->inactive_file_pages = cache->domain.list_pages[LIST_INACTIVE];
+	counters->dirty_pages = cache->domain.dirty_pages;
+	counters->slab_bytes = cache->domain.slab_bytes;
+	counters->pinned_bytes = cache->pinned_bytes;
+}
+
+uint64_t cache_blame(const struct cache *cache, uint32_t victim, uint32_t evictor)
+{
+	return cache->blame[victim * CACHE_STREAMS + evictor];
+}
+
+uint32_t cache_stream_count(const struct cache *cache)
+{
+	return cache->stream_count;
+}
+
+uint64_t cache_resident_pages(const struct cache *cache, uint32_t file)
+{
+	return cache->files.at[file].resident_pages;
+}
+
+uint64_t cache_memory_bytes(const struct cache *cache)
+{
+	return cache->page_capacity * sizeof(struct page) +
+	       cache->index.node_capacity * (sizeof(struct node) + sizeof(struct node_key)) +
+	       (cache->index.bucket_mask + UINT64_C(1)) * sizeof(uint32_t) +
+	       cache->files.capacity * sizeof(struct cache_file) +
+	       cache->names.capacity * sizeof(struct cache_name);
+}
+
+/* ---- invariants ---- */
+
+static void check_lists(const struct cache *cache)
+{
+	uint64_t folios = 0, pages_in_lists = 0;
+
+	for (uint32_t list = 0; list < LIST_COUNT; list++) {
+		uint64_t pages = 0;
+
+		for (uint32_t slot = cache->queue.pages[list].next; slot != list; slot = cache->queue.pages[slot].next) {
+			const struct page *page = &cache->queue.pages[slot];
+
+			assert(cache->queue.pages[page->next].prev == slot && cache->queue.pages[page->prev].next == slot);
+			assert(!(page->bits & PAGE_ACTIVE) == (list == LIST_INACTIVE));
+			assert((page->bits & PAGE_OFFSET_MASK) % (page_count(page) < NODE_PAGES ? page_count(page) : NODE_PAGES) == 0);
+			pages += page_count(page);
+			folios++;
+		}
+		assert(pages == cache->domain.list_pages[list]);
+		pages_in_lists += pages;
+	}
+	(void)folios;
+	if (cache->is_bare)
+		assert(cache->domain.usage_pages == pages_in_lists);
+	else
+		assert(cache->domain.usage_pages == pages_in_lists + cache->domain.slab_pages + cache->domain.stock_pages);
+	assert(bytes_from_pages(cache->domain.slab_pages) == cache->domain.slab_bytes + cache->domain.object_stock_bytes);
+}
+
+static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty, uint64_t *shadow_nodes)
+{
+	const struct cache_file *file = &cache->files.at[id];
+	uint64_t resident = 0, live = 0, file_dirty = 0;
+
+	for (uint32_t node = file->node_first; node; node = cache->index.keys[node].next_node) {
+		const struct node *at = index_node(&cache->index, node);
+		uint32_t here = 0, shadows = 0;
+
+		assert(cache->index.keys[node].file == id);
+		assert(index_find(&cache->index, id, cache->index.keys[node].chunk) == node);
+		for (uint32_t i = 0; i < NODE_PAGES; i++) {
+			if (at->low[i] & LOW_RESIDENT) {
+				const struct page *page = &cache->queue.pages[at->low[i] & LOW_MASK];
+				uint64_t index = ((uint64_t)cache->index.keys[node].chunk << NODE_SHIFT) + i;
+
+				assert(at->high[i] == 0);
+				assert(page_file(cache, page) == id);
+				assert(index >= page_index_of(cache, page) && index < page_index_of(cache, page) + page_count(page));
+				here++;
+			} else {
+				assert(!(at->dirty >> i & 1));
+				assert(!(at->high[i] & HIGH_SHADOW) || at->high[i] & HIGH_EVICTED);
+				shadows += (at->high[i] & HIGH_SHADOW) != 0;
+			}
+		}
+		assert(here == at->resident_pages && shadows == at->shadow_count);
+		assert((here + shadows > 0) == (at->charged != NODE_NOT_LIVE));
+		assert((here == 0 && shadows > 0 && at->charged == NODE_LIVE_CHARGED) == !!(at->lists & NODE_ON_SHADOW_LIST));
+		assert(!at->dirty || at->lists & NODE_ON_DIRTY_CHAIN);
+		resident += here;
+		live += at->charged == NODE_LIVE_CHARGED;
+		*shadow_nodes += here == 0 && shadows > 0 && at->charged == NODE_LIVE_CHARGED;
+		file_dirty += (uint64_t)__builtin_popcountll(at->dirty);
+	}
+	assert(resident == file->resident_pages && live == file->node_live);
+	assert(!file_dirty || file->state & FILE_DIRTY);
+	*dirty += file_dirty;
+}
+
+void cache_check(const struct cache *cache)
+{
+	uint64_t dirty = 0, shadow_nodes = 0, inodes = 0, dentries = 0;
+
+	check_lists(cache);
+	for (uint32_t id = 1; id < cache->files.count; id++)
+		check_file(cache, id, &dirty, &shadow_nodes);
+	assert(dirty == cache->domain.dirty_pages && shadow_nodes == cache->domain.shadow_nodes);
+	for (uint32_t id = cache->inode_lru.first; id; id = cache->files.at[id].lru_next) {
+		assert(cache->files.at[id].state & FILE_ON_LRU && cache->files.at[id].state & FILE_CACHED);
+		inodes++;
+	}
+	for (uint32_t id = cache->dentry_lru.first; id; id = cache->names.at[id].lru_next) {
+		assert(cache->names.at[id].state & NAME_ON_LRU && cache->names.at[id].state & NAME_CACHED);
+		dentries++;
+	}
+	assert(inodes == cache->inode_lru.count && dentries == cache->dentry_lru.count);
+	for (uint32_t id = 1; id < cache->names.count; id++) {
+		const struct cache_name *name = &cache->names.at[id];
+
+		if (name->state & NAME_CACHED && name->parent)
+			assert(cache->names.at[name->parent].references > 0);
+		if (name->state & NAME_CACHED && name->references == 0)
+			assert(name->state & NAME_ON_LRU);
+	}
+}

@@ -1,0 +1,222 @@
+/*
+ * cache: the core. It decides what stays in memory and what goes; it never does I/O
+ *
+ * One `struct cache` is a machine's page cache, dentry cache and inode cache in one memory budget, following one policy. The caller names files and directory entries
+ * once (cache_file_add, cache_name_add), then says what happens to them. Each call may fill a plan: the runs of pages to be read or
+ * written. The caller carries the plan out and says when (cache_fetched, cache_written); until then those pages are in flight: present, not evictable. With
+ * `completes_at_once` the core takes every run as done when it is planned, and the two calls are not needed.
+ *
+ * Nothing here owns a clock, a thread, a lock or a descriptor; `now_ns` comes in with the calls that need it. The caller serialises.
+ * The same calls in the same order give the same result, to the byte.
+ *
+ * Cost: 16 bytes a folio, 6.6 bytes an indexed page (resident, or evicted and remembered), 88 a file, 28 a directory entry.
+ * Words and rules: linux-caching.md in the project's design; each rule names its kernel source where it is written.
+ */
+#ifndef REFAULT_CACHE_CACHE_H
+#define REFAULT_CACHE_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cache/counters.h"
+#include "cache/policy_options.h"
+
+struct cache; /* opaque: cache_private.h */
+
+/* Since when does this file system use large folios? (linux-caching.md 1.6) */
+enum cache_folios {
+	CACHE_FOLIOS_NEVER, /* btrfs */
+	CACHE_FOLIOS_EARLY, /* as XFS: the switches folios_read and folios_write say "xfs" or "all" */
+	CACHE_FOLIOS_LATE,  /* as ext4: they say "all" */
+};
+
+/* What the core must know of a file system. Bytes are charged ones: the object and its share of its accounting. */
+struct cache_filesystem {
+	enum cache_folios folios;
+	bool marks_on_write;	      /* looks folios up as accessed in writes, if the switch write_marks_btrfs says so */
+	bool reads_without_fs;	      /* reclaim from reads never enters the file system, in any kernel (XFS) */
+	bool writes_without_fs;	      /* nor from writes (XFS, btrfs) */
+	bool inode_make_fs;	      /* making an inode may reclaim dentries and inodes (btrfs: before its transaction) */
+	bool inode_read_fs;	      /* so may reading one in (XFS, btrfs) */
+	bool evicted_inodes_linger;   /* an inode evicted from the VFS stays charged until the file system frees it (XFS) */
+	uint32_t dentry_bytes;
+	uint32_t long_name_bytes;     /* on top, for a name over `inline_name_bytes` */
+	uint32_t inline_name_bytes;
+	uint32_t inode_bytes;
+	bool inode_bytes_switched;    /* inode_bytes is what the switch ext4_inode_bytes says */
+	uint32_t buffer_bytes;	      /* per written 4 KiB block: ext4's buffer heads */
+	uint32_t node_bytes;	      /* one index node of 64 pages */
+};
+
+struct cache_config {
+	const struct policy_options *policy;
+	const struct cache_filesystem *filesystem;
+	uint64_t memory_bytes; /* the cgroup's limit, or the whole machine's memory */
+	bool is_cgroup;
+	uint64_t pinned_bytes;	     /* of memory_bytes: not cache */
+	uint32_t readahead_pages;    /* the device's window */
+	uint32_t device_io_pages;    /* its largest request; at most this much of a large read is one window (4.10) */
+	bool completes_at_once;
+	/* Bare mode of a scan policy: no readahead, single pages, no index or slab memory, every access a use. */
+	bool bare;
+};
+
+enum { CACHE_RECLAIM_STEP_PAGES = 32, CACHE_MEMORY_BYTES_MIN = 4 << 20 };
+
+/* Create; NULL if the memory is too small (ERROR_INPUT). `config` and what it points to may go afterwards. */
+struct cache *cache_create(const struct cache_config *config, struct error *error);
+void cache_destroy(struct cache *cache);
+
+/* A run of pages of one file. */
+struct cache_run {
+	uint64_t index; /* pages from the start of the file */
+	uint32_t file;
+	uint32_t pages;
+};
+
+enum { CACHE_PLAN_RUNS = 4352 };
+
+struct cache_plan {
+	struct cache_run fetch[CACHE_PLAN_RUNS];
+	struct cache_run write[CACHE_PLAN_RUNS];
+	uint32_t fetch_count, write_count;
+	uint64_t fetch_bytes, write_bytes; /* sums */
+};
+
+/* ---- naming files and directory entries: identities, not memory ---- */
+
+enum cache_file_flags {
+	CACHE_FILE_SPARSE = 1,	  /* all hole: reading costs no device bytes until written */
+	CACHE_FILE_DIRECTORY = 2,
+	CACHE_FILE_METADATA = 4,  /* a file system's own blocks in the page cache (a block device's pages): order 0, each look-up a use */
+};
+
+/* A file of `size_bytes` that is on the device. Ids count up from 1. */
+uint32_t cache_file_add(struct cache *cache, uint64_t size_bytes, uint32_t flags);
+uint64_t cache_file_size(const struct cache *cache, uint32_t file);
+uint64_t cache_file_count(const struct cache *cache);
+
+/* A directory entry `name_bytes` long in the directory whose own entry is `parent` (0: the root), for `file` (0: there is none). Ids from 1. */
+uint32_t cache_name_add(struct cache *cache, uint32_t parent, uint32_t file, uint32_t name_bytes);
+
+/* The name, which is not in memory and meant nothing, means this file, which is not in memory either: things that were there before. */
+void cache_name_bind(struct cache *cache, uint32_t name, uint32_t file);
+
+/* ---- who asks, and when ---- */
+
+/* All that follows is on account of this stream (1 .. 1023). */
+void cache_stream(struct cache *cache, uint32_t stream);
+/* Time only goes forward. Runs what is due: statistics published, expired dirty pages written. */
+void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan);
+
+/* ---- open files ---- */
+
+uint32_t cache_open(struct cache *cache, uint32_t file); /* a handle, from 1; the inode is pinned by the caller's dentry */
+void cache_close(struct cache *cache, uint32_t handle);
+
+enum cache_advice {
+	CACHE_ADVICE_RANDOM,
+	CACHE_ADVICE_SEQUENTIAL,
+	CACHE_ADVICE_NOREUSE,
+	CACHE_ADVICE_WILLNEED,
+	CACHE_ADVICE_DONTNEED,
+};
+
+/* posix_fadvise(); bytes 0: to the end. WILLNEED and DONTNEED fill the plan and, like reads, may have to be called again: see cache_read(). */
+bool cache_advise(struct cache *cache, uint32_t handle, enum cache_advice advice, uint64_t *offset,
+		  uint64_t *bytes, struct cache_plan *plan);
+
+/* ---- pages ---- */
+
+/*
+ * A buffered read. Moves *offset and *bytes along; true: done (also at the end of the file). False: the plan is full or the page at *offset is not there yet;
+ * carry the plan out, empty it and call again with the same numbers.
+ */
+bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan);
+
+/* A buffered write; grows the file. As cache_read(). */
+bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan);
+
+/* Touch a byte of each page of the range through a mapping of the whole file; `write`: store to it. As cache_read(). */
+bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan);
+
+/*
+ * Look a metadata block up (of a file added with CACHE_FILE_METADATA). If it is not there, it and what is missing of first .. first + pages - 1 around it are read.
+ * Every block is active from the start: it is looked up before and after it is read.
+ */
+void cache_block(struct cache *cache, uint32_t file, uint64_t index, uint64_t first, uint64_t pages, struct cache_plan *plan);
+/* The same for a block that is being made: nothing is read. */
+void cache_block_make(struct cache *cache, uint32_t file, uint64_t index);
+
+/* An inode that the file system's log holds (XFS): it can leave the VFS, but its memory stays until it is let go. */
+void cache_inode_hold(struct cache *cache, uint32_t file);
+void cache_inode_release(struct cache *cache, uint32_t file);
+/* Blocks a journal may hold before it commits (the switch ext4_transaction_blocks). */
+uint32_t cache_transaction_blocks(const struct cache *cache);
+/* How often the super block's shrinker has looked: file systems push their logs when it does. */
+uint64_t cache_shrinker_calls(const struct cache *cache);
+
+/* Hold a resident block in a journal (reclaim cannot free it; it goes to the active list): true if it was not held before. Or let it go, dirty. */
+bool cache_block_hold(struct cache *cache, uint32_t file, uint64_t index);
+void cache_block_release(struct cache *cache, uint32_t file, uint64_t index);
+
+/* Write back a file's dirty pages (fsync, and what a flusher does); true when all are planned. */
+bool cache_sync_file(struct cache *cache, uint32_t file, struct cache_plan *plan);
+bool cache_sync(struct cache *cache, struct cache_plan *plan);
+
+void cache_truncate(struct cache *cache, uint32_t file, uint64_t size_bytes);
+void cache_allocate(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes); /* fallocate: grows the file, holes become unwritten blocks */
+
+/* With `bare` alone: look one page up, insert it if it is missing, and count as a use if it is there. Returns whether it was. */
+bool cache_bare_access(struct cache *cache, uint32_t file, uint64_t index);
+
+/* Completions, unless completes_at_once. */
+void cache_fetched(struct cache *cache, const struct cache_run *run);
+void cache_written(struct cache *cache, const struct cache_run *run);
+
+/* ---- names and inodes ---- */
+
+bool cache_name_cached(const struct cache *cache, uint32_t name);
+bool cache_inode_cached(const struct cache *cache, uint32_t file);
+
+/*
+ * Look a name up and let it go again, as stat(2) does: allocates dentry and inode where they are missing (cached parents are the caller's business: look
+ * up the parent first). The caller has paid for the device reads before.
+ */
+void cache_name_use(struct cache *cache, uint32_t name);
+/* The same, but held: an open file's. */
+void cache_name_get(struct cache *cache, uint32_t name);
+void cache_name_put(struct cache *cache, uint32_t name);
+/* A new file under a name whose look-up failed or never was: the name now means `file`. */
+void cache_name_link(struct cache *cache, uint32_t name, uint32_t file);
+/* The name means nothing any more. Its file dies, pages and all, when nothing else holds it. */
+void cache_name_unlink(struct cache *cache, uint32_t name);
+/* `name` moves: its file is `to`'s from now on (whose old file is unlinked), in memory too; `name` means nothing. */
+void cache_name_rename(struct cache *cache, uint32_t name, uint32_t to);
+
+/* ---- other memory, pressure and statistics ---- */
+
+/* Device bytes that a file system read for itself, outside the page cache (XFS and btrfs metadata buffers). */
+void cache_read_outside(struct cache *cache, uint64_t bytes);
+void cache_write_outside(struct cache *cache, uint64_t bytes);
+/* Kernel memory that is not a cache object (negative: given back). */
+void cache_other_slab(struct cache *cache, int64_t bytes);
+/* Lists are summed now, as reading memory.stat does (statistics=lazy). */
+void cache_publish(struct cache *cache);
+/* False once the domain could not reclaim enough: a real kernel would have killed somebody. */
+bool cache_in_memory(const struct cache *cache);
+
+/* Counters of one stream, or the sum over all (stream 0). Levels of stream 0 are the domain's. */
+void cache_counters(const struct cache *cache, uint32_t stream, struct counters *counters);
+/* Pages of `victim` re-read after having been evicted for `evictor`. */
+uint64_t cache_blame(const struct cache *cache, uint32_t victim, uint32_t evictor);
+uint32_t cache_stream_count(const struct cache *cache); /* highest stream seen + 1 */
+uint64_t cache_resident_pages(const struct cache *cache, uint32_t file);
+uint64_t cache_memory_bytes(const struct cache *cache); /* refault's own, for bench */
+/* Its parts: bytes of page records in use, and of the index for `pages` resident and remembered pages. */
+
+/* Walk everything and assert what must hold. */
+void cache_check(const struct cache *cache);
+
+#endif

@@ -1,0 +1,365 @@
+/*
+ * page: folios in and out of the cache, and what is remembered of those that went
+ */
+#include <assert.h>
+
+#include "cache/cache_private.h"
+
+/* ---- slots ---- */
+
+static uint32_t slot_take(struct cache *cache)
+{
+	uint32_t slot = cache->free_slot;
+
+	if (slot) {
+		cache->free_slot = cache->queue.pages[slot].next;
+		return slot;
+	}
+	if (cache->page_count == cache->page_capacity) {
+		size_t capacity = (size_t)cache->page_capacity * 2;
+
+		assert(capacity <= UINT32_C(1) << 31);
+		cache->queue.pages = memory_resize(cache->queue.pages, capacity, sizeof(struct page));
+		if (cache->queue.marks) {
+			cache->queue.marks = memory_resize(cache->queue.marks, capacity / 64, 8);
+			for (size_t i = cache->page_capacity / 64; i < capacity / 64; i++)
+				cache->queue.marks[i] = 0;
+		}
+		cache->page_capacity = (uint32_t)capacity;
+	}
+	return cache->page_count++;
+}
+
+static void slot_free(struct cache *cache, uint32_t slot)
+{
+	if (cache->queue.marks)
+		cache->queue.marks[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
+	cache->queue.pages[slot].bits = 0;
+	cache->queue.pages[slot].next = cache->free_slot;
+	cache->free_slot = slot;
+}
+
+/* ---- lists ---- */
+
+static void list_add(struct cache *cache, uint32_t slot, enum list list, bool to_oldest)
+{
+	struct page *page = &cache->queue.pages[slot];
+	uint32_t pages = page_count(page);
+	struct counters *stream = &cache->streams[page_stream(page)];
+
+	if (to_oldest)
+		queue_push_oldest(cache->queue.pages, list, slot);
+	else
+		queue_push(cache->queue.pages, list, slot);
+	cache->domain.list_pages[list] += pages;
+	if (list == LIST_ACTIVE) {
+		page->bits |= PAGE_ACTIVE;
+		stream->active_file_pages += pages;
+	} else {
+		page->bits &= ~PAGE_ACTIVE;
+		stream->inactive_file_pages += pages;
+	}
+}
+
+static void list_remove(struct cache *cache, uint32_t slot)
+{
+	struct page *page = &cache->queue.pages[slot];
+	uint32_t pages = page_count(page);
+	struct counters *stream = &cache->streams[page_stream(page)];
+
+	queue_unlink(cache->queue.pages, slot);
+	if (page->bits & PAGE_ACTIVE) {
+		cache->domain.list_pages[LIST_ACTIVE] -= pages;
+		stream->active_file_pages -= pages;
+	} else {
+		cache->domain.list_pages[LIST_INACTIVE] -= pages;
+		stream->inactive_file_pages -= pages;
+	}
+}
+
+void page_list_move(struct cache *cache, uint32_t slot, enum list to, bool to_oldest)
+{
+	list_remove(cache, slot);
+	list_add(cache, slot, to, to_oldest);
+}
+
+/* ---- nodes ---- */
+
+/*
+ * A node is in the kernel, and charged, while it holds pages or shadows; a file whose only page is page 0 needs none, nor does a folio of 64 pages or
+ * more, which fills a slot one level up.
+ * Source: Linux lib/xarray.c; sizes: linux-caching.md 6.1. Upper levels are 1/64 of the leaves and not modelled.
+ */
+void node_account(struct cache *cache, uint32_t node)
+{
+	struct node *at = index_node(&cache->index, node);
+	struct cache_file *file = &cache->files.at[cache->index.keys[node].file];
+	bool lives = at->resident_pages + at->shadow_count > 0;
+	bool listed = at->lists & NODE_ON_SHADOW_LIST;
+
+	if (listed != (lives && at->resident_pages == 0 && at->charged == NODE_LIVE_CHARGED)) {
+		if (listed)
+			shadow_list_remove(cache, node);
+		else
+			shadow_list_add(cache, node);
+	}
+	if (lives == (at->charged != NODE_NOT_LIVE))
+		return;
+	if (lives) {
+		at->charged = NODE_LIVE_FREE;
+	} else {
+		if (at->charged == NODE_LIVE_CHARGED) {
+			slab_charge(cache, -(int64_t)cache->filesystem.node_bytes);
+			file->node_live--;
+		}
+		at->charged = NODE_NOT_LIVE;
+	}
+}
+
+/* Make the node of this page, and pay for it if the kernel would have to allocate it now. May reclaim. */
+static void node_prepare(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t order)
+{
+	struct cache_file *at = &cache->files.at[file];
+	uint32_t node = cache_node_find(cache, file, page_index);
+
+	if (!node) {
+		node = index_insert(&cache->index, file, (uint32_t)(page_index >> NODE_SHIFT));
+		cache->index.keys[node].next_node = at->node_first;
+		at->node_first = at->node_last = node;
+	}
+	if (index_node(&cache->index, node)->charged == NODE_LIVE_CHARGED || order >= NODE_SHIFT ||
+	    at->size_bytes <= PAGE_BYTES || cache->is_bare)
+		return;
+	slab_charge(cache, cache->filesystem.node_bytes);
+	index_node(&cache->index, node)->charged = NODE_LIVE_CHARGED;
+	at->node_live++;
+}
+
+bool page_is_stored(struct cache *cache, uint32_t file, uint64_t page_index)
+{
+	uint32_t node;
+
+	if (page_index < cache->files.at[file].backed_pages)
+		return true;
+	node = cache_node_find(cache, file, page_index);
+	return node && (index_node(&cache->index, node)->stored >> (page_index % NODE_PAGES) & 1);
+}
+
+/* ---- in ---- */
+
+/* What the pages of one node that are about to be filled remember of an earlier life. */
+struct memory {
+	uint32_t shadow_low; /* the last shadow met: one wins for the whole folio */
+	uint16_t shadow_high;
+};
+
+static void node_fill(struct cache *cache, uint32_t node, uint32_t first, uint32_t pages,
+		      uint32_t slot, bool is_read, struct memory *memory)
+{
+	struct node *at = index_node(&cache->index, node);
+	struct counters *counted = cache_counted(cache);
+
+	for (uint32_t i = first; i < first + pages; i++) {
+		uint16_t high = at->high[i];
+
+		if (high) {
+			if (high & HIGH_SHADOW) {
+				*memory = (struct memory){at->low[i], high};
+				at->shadow_count--;
+			}
+			/* A hole is filled with zeros: nothing is read again. */
+			if (is_read && page_is_stored(cache, cache->index.keys[node].file,
+						      ((uint64_t)cache->index.keys[node].chunk << NODE_SHIFT) + i)) {
+				counted->reread_bytes += PAGE_BYTES;
+				cache->blame[cache->stream * CACHE_STREAMS + (high & HIGH_EVICTOR_MASK)]++;
+			}
+			at->high[i] = 0;
+		}
+		at->low[i] = LOW_RESIDENT | slot;
+	}
+	at->resident_pages = (uint8_t)(at->resident_pages + pages);
+}
+
+uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t order,
+		     enum insert_reason reason, uint64_t missed_until)
+{
+	uint32_t pages = 1u << order, slot;
+	struct counters *counted = cache_counted(cache);
+	struct memory memory = {0};
+	bool to_active = false, is_read = reason != INSERT_WRITE;
+
+	/* Charging may reclaim, and reclaim may touch any node: pay for everything first, then change things. */
+	if (!domain_charge(cache, pages,
+			   reason == INSERT_READAHEAD	? CHARGE_ONCE
+			   : cache->charge_always	? CHARGE_ALWAYS
+							: CHARGE_RETRY))
+		return 0;
+	for (uint64_t at = page_index; at < page_index + pages; at += NODE_PAGES)
+		node_prepare(cache, file, at, order);
+	slot = slot_take(cache);
+	for (uint32_t done = 0; done < pages; done += NODE_PAGES) {
+		uint32_t node = cache_node_find(cache, file, page_index + done);
+		uint32_t here = pages < NODE_PAGES ? pages : NODE_PAGES;
+
+		if (done == 0)
+			cache->queue.pages[slot] = (struct page){
+				.node = node,
+				.bits = (uint32_t)(page_index % NODE_PAGES) | order << PAGE_ORDER_SHIFT |
+					cache->stream << PAGE_STREAM_SHIFT,
+			};
+		node_fill(cache, node, (uint32_t)((page_index + done) % NODE_PAGES), here, slot, is_read, &memory);
+		node_account(cache, node);
+	}
+	if (cache->files.at[file].resident_pages == 0 && cache->files.at[file].state & FILE_ON_LRU)
+		inode_pages_arrive(cache, file);
+	cache->files.at[file].resident_pages += pages;
+
+	if (is_read && !cache->is_bare) {
+		uint64_t missed = missed_until > page_index ? missed_until - page_index : 0;
+
+		if (missed > pages)
+			missed = pages;
+		counted->page_misses += missed;
+		counted->readahead_pages += pages - missed;
+	}
+	if (memory.shadow_high) {
+		if (is_read || cache->rules.refault_on_write) {
+			counted->refaults += pages;
+			to_active = cache->policy->refault &&
+				    cache->policy->refault(cache, slot, memory.shadow_low,
+							   memory.shadow_high & HIGH_WORKINGSET);
+		}
+	}
+	if (to_active) {
+		counted->refault_activations += pages;
+		counted->activations += pages;
+	}
+	list_add(cache, slot, to_active ? LIST_ACTIVE : LIST_INACTIVE, false);
+	return slot;
+}
+
+/* ---- out ---- */
+
+static void page_forget(struct cache *cache, uint32_t slot)
+{
+	struct page *page = &cache->queue.pages[slot];
+
+	if (page->bits & PAGE_BUFFERS)
+		slab_charge(cache, -(int64_t)cache->filesystem.buffer_bytes * page_count(page));
+	list_remove(cache, slot);
+	domain_uncharge(cache, page_count(page));
+	slot_free(cache, slot);
+}
+
+void page_evict(struct cache *cache, uint32_t slot)
+{
+	struct page *page = &cache->queue.pages[slot];
+	uint64_t page_index = page_index_of(cache, page);
+	uint32_t pages = page_count(page), file = page_file(cache, page);
+	struct domain *domain = &cache->domain;
+	uint16_t high = (uint16_t)(HIGH_EVICTED | cache->stream);
+	uint32_t low;
+
+	assert(!(page->bits & (PAGE_DIRTY | PAGE_WRITEBACK | PAGE_LOCKED)));
+	/* Source: Linux mm/workingset.c, workingset_eviction(): 5.15 stores the age, then counts; before, the other way round. */
+	if (!cache->rules.age_stored_first)
+		domain->age += pages;
+	low = (uint32_t)domain->age & LOW_MASK;
+	if (cache->rules.age_stored_first)
+		domain->age += pages;
+	if (cache->policy->refault)
+		high |= HIGH_SHADOW;
+	if (page->bits & PAGE_WORKINGSET)
+		high |= HIGH_WORKINGSET;
+
+	for (uint32_t done = 0; done < pages; done += NODE_PAGES) {
+		uint32_t node = cache_node_find(cache, file, page_index + done);
+		uint32_t first = (uint32_t)((page_index + done) % NODE_PAGES);
+		uint32_t here = pages < NODE_PAGES ? pages : NODE_PAGES;
+		struct node *at = index_node(&cache->index, node);
+
+		for (uint32_t i = first; i < first + here; i++) {
+			at->low[i] = low;
+			at->high[i] = high;
+		}
+		at->resident_pages = (uint8_t)(at->resident_pages - here);
+		if (high & HIGH_SHADOW)
+			at->shadow_count = (uint8_t)(at->shadow_count + here);
+		node_account(cache, node);
+	}
+	cache_counted(cache)->evictions += pages;
+	cache->files.at[file].resident_pages -= pages;
+	page_forget(cache, slot);
+	if (cache->files.at[file].resident_pages == 0)
+		inode_pages_gone(cache, file);
+}
+
+void page_remove(struct cache *cache, uint32_t slot)
+{
+	struct page *page = &cache->queue.pages[slot];
+	uint64_t page_index = page_index_of(cache, page);
+	uint32_t pages = page_count(page), file = page_file(cache, page);
+
+	for (uint32_t done = 0; done < pages; done += NODE_PAGES) {
+		uint32_t node = cache_node_find(cache, file, page_index + done);
+		uint32_t first = (uint32_t)((page_index + done) % NODE_PAGES);
+		uint32_t here = pages < NODE_PAGES ? pages : NODE_PAGES;
+		struct node *at = index_node(&cache->index, node);
+
+		for (uint32_t i = first; i < first + here; i++) {
+			at->low[i] = 0;
+			at->high[i] = 0;
+			if (at->dirty >> i & 1) {
+				at->dirty &= ~(UINT64_C(1) << i);
+				cache->domain.dirty_pages--;
+				cache->streams[page_stream(page)].dirty_pages--;
+			}
+		}
+		at->resident_pages = (uint8_t)(at->resident_pages - here);
+		node_account(cache, node);
+	}
+	cache->files.at[file].resident_pages -= pages;
+	page_forget(cache, slot);
+	if (cache->files.at[file].resident_pages == 0)
+		inode_pages_gone(cache, file);
+}
+
+/* ---- state ---- */
+
+void page_set_dirty(struct cache *cache, uint32_t slot, uint64_t page_index)
+{
+	struct page *page = &cache->queue.pages[slot];
+	uint32_t node = cache_node_find(cache, page_file(cache, page), page_index);
+	struct node *at = index_node(&cache->index, node);
+	struct cache_file *file = &cache->files.at[cache->index.keys[node].file];
+	uint64_t bit = UINT64_C(1) << (page_index % NODE_PAGES);
+
+	page->bits |= PAGE_DIRTY;
+	if (at->dirty & bit)
+		return;
+	at->dirty |= bit;
+	cache->domain.dirty_pages++;
+	cache->streams[page_stream(page)].dirty_pages++;
+	if (page_index == file->backed_pages)
+		file->backed_pages++;
+	else if (page_index > file->backed_pages)
+		at->stored |= bit;
+	if (!(at->lists & NODE_ON_DIRTY_CHAIN)) {
+		at->lists |= NODE_ON_DIRTY_CHAIN;
+		at->dirty_next = file->dirty_chain;
+		file->dirty_chain = node;
+	}
+	writeback_file_dirtied(cache, cache->index.keys[node].file);
+}
+
+/* ext4 keeps a buffer head for each block of a page that was written or partly read. Source: linux-caching.md 6.1. */
+void page_add_buffers(struct cache *cache, uint32_t slot)
+{
+	struct page *page = &cache->queue.pages[slot];
+
+	if (!cache->filesystem.buffer_bytes || page->bits & PAGE_BUFFERS)
+		return;
+	page->bits |= PAGE_BUFFERS | PAGE_LOCKED; /* locked: paying for them must not evict it */
+	slab_charge(cache, (int64_t)cache->filesystem.buffer_bytes * page_count(page));
+	cache->queue.pages[slot].bits &= ~PAGE_LOCKED;
+}

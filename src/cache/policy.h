@@ -1,0 +1,104 @@
+/*
+ * policy: which page goes
+ *
+ * The interface of the shelf cache/policy/. A policy orders the resident pages of a domain and chooses victims; whether a page or a dentry
+ * or an inode is reclaimed is not its question (slab.h). There are two kinds:
+ *
+ *   queue policies   one list, used by the plain cache (bare.h) and by the full model alike: insert, hit, victim. See policy/fifo.c.
+ *   scan policies    a kernel's: they see the domain, scan by priority, and follow the switches. See policy/linux.c.
+ *
+ * A page record is 16 bytes, the same in both engines: two links and eight bytes that only the engine reads. What else a queue policy needs to know about a
+ * page is in `marks`, one bit a page, if it asks for it. Slot 0 is the list's head, never a page.
+ */
+#ifndef REFAULT_CACHE_POLICY_H
+#define REFAULT_CACHE_POLICY_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/policy_options.h"
+
+struct page {
+	uint32_t prev; /* towards the newest; slots */
+	uint32_t next; /* towards the oldest */
+	union {
+		uint64_t key; /* bare.c */
+		struct {      /* the full model: folio.h */
+			uint32_t node;
+			uint32_t bits;
+		};
+	};
+};
+static_assert(sizeof(struct page) == 16, "a page record is 16 bytes");
+
+/* A circular list through page records: pages[head].next is the newest, pages[head].prev the oldest. */
+struct page_queue {
+	struct page *pages;
+	uint64_t *marks; /* one bit a slot; NULL unless the policy has_marks */
+	uint32_t head;	 /* the list's own slot */
+};
+
+static inline void queue_init(struct page *pages, uint32_t head)
+{
+	pages[head].prev = pages[head].next = head;
+}
+
+static inline void queue_push(struct page *pages, uint32_t head, uint32_t slot)
+{
+	uint32_t newest = pages[head].next;
+
+	pages[slot].prev = head;
+	pages[slot].next = newest;
+	pages[newest].prev = slot;
+	pages[head].next = slot;
+}
+
+static inline void queue_push_oldest(struct page *pages, uint32_t head, uint32_t slot)
+{
+	uint32_t oldest = pages[head].prev;
+
+	pages[slot].next = head;
+	pages[slot].prev = oldest;
+	pages[oldest].next = slot;
+	pages[head].prev = slot;
+}
+
+static inline void queue_unlink(struct page *pages, uint32_t slot)
+{
+	uint32_t prev = pages[slot].prev, next = pages[slot].next;
+
+	pages[prev].next = next;
+	pages[next].prev = prev;
+}
+
+struct cache;
+struct scan;
+struct bare;
+struct bare_access;
+
+struct policy {
+	const char *name;
+	const char *summary; /* one line */
+
+	/* queue policies */
+	bool has_marks;
+	void (*hit)(struct page_queue *queue, uint32_t slot);
+	uint32_t (*victim)(struct page_queue *queue); /* unlinked; the queue is not empty */
+	/* The plain cache's loop with this policy built in (bare_loop.h). Returns the misses. */
+	uint64_t (*bare_run)(struct bare *bare, const uint64_t *keys, size_t count);
+
+	/* scan policies */
+	const struct switches *preset;
+	/* A resident page was used; it may be promoted. */
+	void (*mark)(struct cache *cache, uint32_t slot);
+	/* A page comes back and finds its shadow, 31 bits of the age it left at: shall it be active at once? */
+	bool (*refault)(struct cache *cache, uint32_t slot, uint32_t shadow_age, bool workingset);
+	/* One priority's worth of scanning; adds to scan->reclaimed_pages and scan->scanned_pages. */
+	void (*scan)(struct cache *cache, struct scan *scan);
+	/* A whole reclaim call ended. */
+	void (*reclaimed)(struct cache *cache);
+};
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * lru: least recently used
+ *
+ * Idea       one queue; a use moves the page to the newest end, and the oldest leaves
+ * Source     folklore; the measure that all others are held against
+ * State      nothing beyond the queue
+ * Weakness   a loop a little larger than the cache never hits; a scan empties it
+ */
+#include "cache/bare_loop.h"
+#include "cache/policy/shelf.h"
+
+static inline void lru_hit(struct page_queue *queue, uint32_t slot)
+{
+	queue_unlink(queue->pages, slot);
+	queue_push(queue->pages, queue->head, slot);
+}
+
+static inline uint32_t lru_victim(struct page_queue *queue)
+{
+	uint32_t oldest = queue->pages[queue->head].prev;
+
+	queue_unlink(queue->pages, oldest);
+	return oldest;
+}
+
+static uint64_t lru_bare_run(struct bare *bare, const uint64_t *keys, size_t count);
+
+const struct policy policy_lru = {
+	.name = "lru",
+	.summary = "least recently used",
+	.hit = lru_hit,
+	.victim = lru_victim,
+	.bare_run = lru_bare_run,
+};
+
+static uint64_t lru_bare_run(struct bare *bare, const uint64_t *keys, size_t count)
+{
+	return bare_run_with(bare, &policy_lru, keys, count);
+}

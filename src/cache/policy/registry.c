@@ -1,0 +1,223 @@
+/*
+ * registry: names to policies and switches, and back
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/size.h"
+#include "cache/policy/shelf.h"
+#include "cache/policy_options.h"
+
+static const struct policy *const policies[] = {
+#define POLICY(symbol) &policy_##symbol,
+#include "cache/policy/policies.def"
+#undef POLICY
+};
+
+enum { POLICY_COUNT = sizeof(policies) / sizeof(policies[0]) };
+
+enum switch_type { TYPE_WORD, TYPE_NUMBER };
+
+static const struct switch_info {
+	const char *name;
+	enum switch_type type;
+	const char *values, *meaning;
+} infos[SWITCH_COUNT] = {
+#define SWITCH(id, kind, accepted, text) [SWITCH_##id] = {#id, TYPE_##kind, accepted, text},
+#include "cache/switches.def"
+#undef SWITCH
+};
+
+const struct policy *policy_at(size_t index)
+{
+	return index < POLICY_COUNT ? policies[index] : NULL;
+}
+
+const char *policy_name(const struct policy *policy)
+{
+	return policy->name;
+}
+
+const char *policy_summary(const struct policy *policy)
+{
+	return policy->summary;
+}
+
+bool policy_has_switches(const struct policy *policy)
+{
+	return policy->preset != NULL;
+}
+
+/* A queue policy orders pages its own way, but readahead, dirty pages and slabs follow the default kernel's rules. */
+struct switches policy_preset(const struct policy *policy)
+{
+	return policy->preset ? *policy->preset : *policies[0]->preset;
+}
+
+const char *switch_name(enum switch_id id)
+{
+	return infos[id].name;
+}
+
+const char *switch_meaning(enum switch_id id)
+{
+	return infos[id].meaning;
+}
+
+const char *switch_values(enum switch_id id)
+{
+	return infos[id].values;
+}
+
+/* The n-th word of "a|b|c"; false after the last. */
+static bool word_at(const char *words, uint32_t n, const char **word, size_t *bytes)
+{
+	while (n > 0) {
+		words = strchr(words, '|');
+		if (!words)
+			return false;
+		words++;
+		n--;
+	}
+	*word = words;
+	*bytes = strcspn(words, "|");
+	return true;
+}
+
+const char *switch_format(char *text, size_t bytes, enum switch_id id, uint32_t value)
+{
+	const char *word;
+	size_t length;
+
+	if (infos[id].type == TYPE_WORD && word_at(infos[id].values, value, &word, &length))
+		snprintf(text, bytes, "%.*s", (int)length, word);
+	else
+		snprintf(text, bytes, "%u", value);
+	return text;
+}
+
+/* Edit distance, for "did you mean"; short words only. */
+static uint32_t distance(const char *a, const char *b)
+{
+	uint32_t row[65], length = (uint32_t)strlen(b);
+
+	if (length > 64)
+		return UINT32_MAX;
+	for (uint32_t j = 0; j <= length; j++)
+		row[j] = j;
+	for (uint32_t i = 1; a[i - 1]; i++) {
+		uint32_t diagonal = row[0];
+
+		row[0] = i;
+		for (uint32_t j = 1; j <= length; j++) {
+			uint32_t change = diagonal + (a[i - 1] != b[j - 1]);
+			uint32_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+
+			diagonal = row[j];
+			row[j] = change < least ? change : least;
+		}
+	}
+	return row[length];
+}
+
+bool policy_options_set(struct policy_options *options, const char *key_and_value, struct error *error)
+{
+	const char *equals = strchr(key_and_value, '='), *word, *nearest = NULL;
+	size_t key_bytes, bytes;
+	uint32_t best = UINT32_MAX;
+	char key[64];
+
+	if (!equals || equals == key_and_value)
+		return error_input(error, "policy switch \"%s\": expected KEY=VALUE", key_and_value);
+	key_bytes = (size_t)(equals - key_and_value);
+	snprintf(key, sizeof(key), "%.*s", (int)key_bytes, key_and_value);
+	for (int id = 0; id < SWITCH_COUNT; id++) {
+		uint32_t far = distance(key, infos[id].name);
+
+		if (far < best) {
+			best = far;
+			nearest = infos[id].name;
+		}
+		if (strlen(infos[id].name) != key_bytes || memcmp(infos[id].name, key_and_value, key_bytes) != 0)
+			continue;
+		if (infos[id].type == TYPE_WORD) {
+			for (uint32_t n = 0; word_at(infos[id].values, n, &word, &bytes); n++)
+				if (strlen(equals + 1) == bytes && memcmp(equals + 1, word, bytes) == 0) {
+					options->switches.value[id] = n;
+					return true;
+				}
+			return error_input(error, "policy switch %s=\"%s\": expected %s", infos[id].name, equals + 1, infos[id].values);
+		} else {
+			unsigned low, high;
+			uint64_t number;
+
+			sscanf(infos[id].values, "%u..%u", &low, &high);
+			if (!number_parse(&number, equals + 1, infos[id].name, error))
+				return error_context(error, "policy switch");
+			if (number < low || number > high)
+				return error_input(error, "policy switch %s=%s: expected %s", infos[id].name, equals + 1, infos[id].values);
+			options->switches.value[id] = (uint32_t)number;
+			return true;
+		}
+	}
+	return error_input(error, "no policy switch \"%s\" (nearest: %s); `refault list policies` shows all", key, nearest);
+}
+
+bool policy_options_parse(struct policy_options *options, const char *text, struct error *error)
+{
+	const char *comma = strchr(text, ','), *nearest = NULL;
+	size_t bytes = comma ? (size_t)(comma - text) : strlen(text);
+	uint32_t best = UINT32_MAX;
+	char part[256];
+
+	if (strlen(text) >= 4096)
+		return error_input(error, "policy: too long");
+	*options = (struct policy_options){.policy = policies[0], .switches = policy_preset(policies[0])};
+	snprintf(part, sizeof(part), "%.*s", (int)bytes, text);
+	if (bytes > 0 && !strchr(part, '=')) {
+		const struct policy *found = NULL;
+
+		for (size_t i = 0; i < POLICY_COUNT; i++) {
+			uint32_t far = distance(part, policies[i]->name);
+
+			if (strcmp(part, policies[i]->name) == 0)
+				found = policies[i];
+			if (far < best) {
+				best = far;
+				nearest = policies[i]->name;
+			}
+		}
+		if (!found)
+			return error_input(error, "no policy \"%s\" (nearest: %s); `refault list policies` shows all", part, nearest);
+		*options = (struct policy_options){.policy = found, .switches = policy_preset(found)};
+		text = comma ? comma + 1 : text + bytes;
+	}
+	while (*text) {
+		comma = strchr(text, ',');
+		bytes = comma ? (size_t)(comma - text) : strlen(text);
+		if (bytes >= sizeof(part))
+			return error_input(error, "policy switch \"%.40s...\": too long", text);
+		memcpy(part, text, bytes);
+		part[bytes] = '\0';
+		if (!policy_options_set(options, part, error))
+			return false;
+		text = comma ? comma + 1 : text + bytes;
+	}
+	return true;
+}
+
+const char *policy_options_format(char *text, size_t bytes, const struct policy_options *options)
+{
+	struct switches preset = policy_preset(options->policy);
+	size_t used = (size_t)snprintf(text, bytes, "%s", options->policy->name);
+
+	for (int id = 0; id < SWITCH_COUNT && used < bytes; id++) {
+		char value[32];
+
+		if (options->switches.value[id] != preset.value[id])
+			used += (size_t)snprintf(text + used, bytes - used, ",%s=%s", infos[id].name,
+						 switch_format(value, sizeof(value), (enum switch_id)id,
+							       options->switches.value[id]));
+	}
+	return text;
+}

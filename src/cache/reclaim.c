@@ -1,0 +1,75 @@
+/*
+ * reclaim: one call, from priority 12 to 0, until enough is free
+ *
+ * Each priority scans the page lists, then the shrinkers with the same priority. Source: Linux mm/vmscan.c, do_try_to_free_pages(), shrink_node();
+ * linux-caching.md 2.2. Whether pages went and which is the policy's; dentries and inodes are slab.c's.
+ */
+#include <assert.h>
+
+#include "cache/cache_private.h"
+
+enum { PRIORITY_FIRST = 12 };
+
+/* A queue policy's scan: victims until the target is met; what cannot go becomes the newest, once. */
+static void queue_scan(struct cache *cache, struct scan *scan)
+{
+	uint64_t left = cache->domain.list_pages[LIST_INACTIVE] >> scan->priority;
+
+	while (left > 0 && scan->reclaimed_pages < scan->target_pages) {
+		uint32_t slot = cache->policy->victim(&cache->queue);
+		struct page *page = &cache->queue.pages[slot];
+		uint32_t pages = page_count(page);
+
+		/* The policy unlinked it; the sums still hold it, so put it back where it was before anything else. */
+		queue_push_oldest(cache->queue.pages, LIST_INACTIVE, slot);
+		scan->scanned_pages += pages;
+		left -= left < pages ? left : pages;
+		if (page->bits & (PAGE_DIRTY | PAGE_WRITEBACK | PAGE_LOCKED | PAGE_HELD)) {
+			if (page->bits & PAGE_DIRTY)
+				cache->domain.flush_wanted = true;
+			page_list_move(cache, slot, LIST_INACTIVE, false);
+			continue;
+		}
+		page_evict(cache, slot);
+		scan->reclaimed_pages += pages;
+	}
+}
+
+static void scan_priorities(struct cache *cache, struct scan *scan)
+{
+	for (int priority = PRIORITY_FIRST; priority >= 0; priority--) {
+		struct domain *domain = scan->domain;
+
+		scan->priority = (uint32_t)priority;
+		scan->scanned_pages = 0;
+		scan->eligible_pages = domain->list_pages[LIST_INACTIVE] + domain->list_pages[LIST_ACTIVE];
+		if (cache->policy->scan)
+			cache->policy->scan(cache, scan);
+		else if (domain->list_pages[LIST_INACTIVE] > 0)
+			queue_scan(cache, scan);
+		slab_shrink(cache, scan);
+		if (scan->reclaimed_pages >= scan->target_pages)
+			return;
+	}
+}
+
+uint64_t reclaim(struct cache *cache, uint64_t target_pages, bool is_background)
+{
+	struct scan scan = {
+		.domain = &cache->domain,
+		.target_pages = target_pages,
+		.is_background = is_background,
+		/* Background reclaim may always enter the file system. */
+		.fs_allowed = is_background || cache->fs_allowed,
+	};
+
+	scan_priorities(cache, &scan);
+	/* Nothing at all: once more, and active pages may go now (6.12 walks the whole tree first, which is one group here). */
+	if (scan.reclaimed_pages == 0 && scan.demote_skipped) {
+		scan.demote_forced = true;
+		scan_priorities(cache, &scan);
+	}
+	if (cache->policy->reclaimed)
+		cache->policy->reclaimed(cache);
+	return scan.reclaimed_pages;
+}

@@ -1,0 +1,209 @@
+/*
+ * writeback: dirty pages, and when they are written
+ *
+ * fsync writes a file; the flusher writes what is 30 s old, looking every 5 s, what is over the background limit, and everything when reclaim met
+ * nothing but dirty pages. A page that reclaim wanted goes to the inactive tail when it is clean. Source: Linux fs/fs-writeback.c, mm/page-writeback.c,
+ * mm/filemap.c folio_end_writeback(); linux-caching.md section 5. In a version 1 cgroup there is no dirty limit of the group's own.
+ */
+#include <assert.h>
+
+#include "cache/cache_private.h"
+
+enum { EXPIRE_SECONDS = 30, PERIODIC_SECONDS = 5, BACKGROUND_PERCENT = 10 };
+
+void writeback_file_dirtied(struct cache *cache, uint32_t id)
+{
+	struct cache_file *file = &cache->files.at[id];
+	struct object_list *list = &cache->dirty_files;
+
+	if (file->state & FILE_DIRTY)
+		return;
+	file->state |= FILE_DIRTY;
+	file->dirtied_ns = cache->now_ns;
+	file->dirty_prev = list->last;
+	file->dirty_next = 0;
+	if (list->last)
+		cache->files.at[list->last].dirty_next = id;
+	else
+		list->first = id;
+	list->last = id;
+	list->count++;
+}
+
+void writeback_file_cleaned(struct cache *cache, uint32_t id)
+{
+	struct cache_file *file = &cache->files.at[id];
+	struct object_list *list = &cache->dirty_files;
+
+	file->state &= (uint16_t)~FILE_DIRTY;
+	if (file->dirty_prev)
+		cache->files.at[file->dirty_prev].dirty_next = file->dirty_next;
+	else
+		list->first = file->dirty_next;
+	if (file->dirty_next)
+		cache->files.at[file->dirty_next].dirty_prev = file->dirty_prev;
+	else
+		list->last = file->dirty_prev;
+	list->count--;
+}
+
+/* A folio is no longer under writeback: folio_end_writeback(). */
+static void folio_written(struct cache *cache, uint32_t slot)
+{
+	struct page *page = &cache->queue.pages[slot];
+
+	page->bits &= ~PAGE_WRITEBACK;
+	if (page->bits & PAGE_DROPBEHIND && !(page->bits & PAGE_DIRTY)) {
+		page_remove(cache, slot);
+	} else if (page->bits & PAGE_RECLAIM && !(page->bits & PAGE_DIRTY)) {
+		page->bits &= ~PAGE_RECLAIM;
+		page_list_move(cache, slot, LIST_INACTIVE, true);
+	}
+}
+
+static bool folio_has_dirty(const struct cache *cache, const struct page *page)
+{
+	uint32_t first = page->bits & PAGE_OFFSET_MASK, pages = page_count(page);
+	uint64_t mask = pages >= NODE_PAGES ? UINT64_MAX : ((UINT64_C(1) << pages) - 1) << first;
+
+	/* Wrong for a folio over several nodes of which only later ones are still dirty: it is then called clean a little early. */
+	return (index_node(&cache->index, page->node)->dirty & mask) != 0;
+}
+
+/* The dirty pages of one node in the range become a few runs, and clean. */
+static void node_write(struct cache *cache, uint32_t node, uint64_t mask, struct cache_plan *plan)
+{
+	struct node *at = index_node(&cache->index, node);
+	uint64_t dirty = at->dirty & mask, base = (uint64_t)cache->index.keys[node].chunk << NODE_SHIFT;
+
+	at->dirty &= ~mask;
+	while (dirty) {
+		uint32_t first = (uint32_t)__builtin_ctzll(dirty), count = 0;
+		struct cache_run *last = plan->write_count ? &plan->write[plan->write_count - 1] : NULL;
+
+		while (first + count < NODE_PAGES && dirty >> (first + count) & 1) {
+			uint32_t slot = at->low[first + count] & LOW_MASK;
+			struct page *page = &cache->queue.pages[slot];
+			struct counters *stream = &cache->streams[page_stream(page)];
+
+			dirty &= ~(UINT64_C(1) << (first + count));
+			stream->dirty_pages--;
+			stream->write_bytes += PAGE_BYTES;
+			cache->domain.dirty_pages--;
+			page->bits |= PAGE_WRITEBACK;
+			if (!folio_has_dirty(cache, page))
+				page->bits &= ~PAGE_DIRTY;
+			count++;
+		}
+		if (last && last->file == cache->index.keys[node].file && last->index + last->pages == base + first)
+			last->pages += count;
+		else
+			plan->write[plan->write_count++] = (struct cache_run){
+				.index = base + first, .file = cache->index.keys[node].file, .pages = count};
+		plan->write_bytes += bytes_from_pages(count);
+	}
+}
+
+void cache_written(struct cache *cache, const struct cache_run *run)
+{
+	for (uint64_t index = run->index; index < run->index + run->pages; index++) {
+		uint32_t slot = cache_lookup(cache, run->file, index);
+
+		if (slot && cache->queue.pages[slot].bits & PAGE_WRITEBACK)
+			folio_written(cache, slot);
+	}
+}
+
+void writeback_settle(struct cache *cache, const struct cache_plan *plan, uint32_t first_run)
+{
+	/* A run may have grown, so the one before is looked at too: its pages are no longer under writeback, or are these. */
+	if (cache->completes_at_once)
+		for (uint32_t run = first_run > 0 ? first_run - 1 : 0; run < plan->write_count; run++)
+			cache_written(cache, &plan->write[run]);
+}
+
+bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t last, struct cache_plan *plan,
+		    bool start_only)
+{
+	struct cache_file *file = &cache->files.at[id];
+	uint32_t *link = &file->dirty_chain, first_run = plan->write_count;
+	bool done = true;
+
+	while (*link) {
+		uint32_t node = *link;
+		struct node *at = index_node(&cache->index, node);
+		uint64_t base = (uint64_t)cache->index.keys[node].chunk << NODE_SHIFT, mask = UINT64_MAX;
+
+		if (!plan_has_room(plan)) {
+			done = false;
+			break;
+		}
+		if (base + NODE_PAGES <= first || base >= last)
+			mask = 0;
+		else if (base < first)
+			mask &= UINT64_MAX << (first - base);
+		if (mask && last < base + NODE_PAGES)
+			mask &= (UINT64_C(1) << (last - base)) - 1;
+		node_write(cache, node, mask, plan);
+		if (at->dirty == 0) {
+			at->lists &= (uint8_t)~NODE_ON_DIRTY_CHAIN;
+			*link = at->dirty_next;
+		} else {
+			link = &at->dirty_next;
+		}
+	}
+	if (!start_only)
+		writeback_settle(cache, plan, first_run);
+	if (file->dirty_chain == 0 && file->state & FILE_DIRTY) {
+		writeback_file_cleaned(cache, id);
+		/* inode_sync_complete(): a clean inode nobody uses may go on the LRU now. */
+		inode_pages_gone(cache, id);
+	}
+	return done;
+}
+
+bool cache_sync_file(struct cache *cache, uint32_t file, struct cache_plan *plan)
+{
+	return writeback_file(cache, file, 0, UINT64_MAX, plan, false);
+}
+
+bool cache_sync(struct cache *cache, struct cache_plan *plan)
+{
+	while (cache->dirty_files.first)
+		if (!cache_sync_file(cache, cache->dirty_files.first, plan))
+			return false;
+	return true;
+}
+
+static bool over_background_limit(const struct cache *cache)
+{
+	const struct domain *domain = &cache->domain;
+	uint64_t dirtyable;
+
+	if (domain->is_cgroup)
+		return false;
+	dirtyable = domain->limit_pages - (domain->usage_pages < domain->limit_pages ? domain->usage_pages : domain->limit_pages) +
+		    domain->list_pages[LIST_INACTIVE] + domain->list_pages[LIST_ACTIVE];
+	return domain->dirty_pages > dirtyable / 100 * BACKGROUND_PERCENT;
+}
+
+void writeback_balance(struct cache *cache, struct cache_plan *plan)
+{
+	struct domain *domain = &cache->domain;
+
+	if (domain->flush_wanted) {
+		if (!cache_sync(cache, plan))
+			return;
+		domain->flush_wanted = false;
+	}
+	while (cache->dirty_files.first && over_background_limit(cache))
+		if (!cache_sync_file(cache, cache->dirty_files.first, plan))
+			return;
+	if (cache->now_ns < cache->flush_check_ns)
+		return;
+	while (cache->dirty_files.first &&
+	       cache->files.at[cache->dirty_files.first].dirtied_ns + EXPIRE_SECONDS * NS_PER_SECOND <= cache->now_ns)
+		if (!cache_sync_file(cache, cache->dirty_files.first, plan))
+			return;
+	cache->flush_check_ns = cache->now_ns + PERIODIC_SECONDS * NS_PER_SECOND;
+}

@@ -1,0 +1,388 @@
+/*
+ * refault replay: a trace under one policy, or under several side by side
+ */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/size.h"
+#include "cli/command.h"
+#include "cli/nearest.h"
+#include "cli/progress.h"
+#include "machine/model/model.h"
+#include "op/trace.h"
+#include "report/report.h"
+
+struct replay_arguments {
+	struct text_list traces;
+	struct given memory, cgroup_limit, readahead, pinned, pages, seed;
+	struct text_list policies, streams;
+	const char *filesystem, *device, *stream_rule, *format, *key;
+	bool lenient, json, bare;
+};
+
+#define FIELD(name) offsetof(struct replay_arguments, name)
+
+static const struct option options[] = {
+	{"memory", 0, "SIZE", "memory of the whole machine", OPTION_SIZE, FIELD(memory),
+	 COMPLETE_NONE},
+	{"cgroup-limit", 0, "SIZE",
+	 "limit of a memory cgroup that holds the workload; memory is reclaimed at the limit",
+	 OPTION_SIZE, FIELD(cgroup_limit), COMPLETE_NONE},
+	{"policy", 0, "NAME[,KEY=VALUE]...",
+	 "the rules that decide (`refault list policies`); the newest kernel's two lists when not "
+	 "given; several are "
+	 "shown side by side",
+	 OPTION_TEXTS, FIELD(policies), COMPLETE_POLICY},
+	{"filesystem", 0, "NAME",
+	 "ext4 (when not given), xfs or btrfs (`refault list filesystems`)", OPTION_TEXT,
+	 FIELD(filesystem), COMPLETE_FILESYSTEM},
+	{"readahead", 0, "SIZE",
+	 "the device's readahead window, read_ahead_kb; 128KiB when not given", OPTION_SIZE,
+	 FIELD(readahead), COMPLETE_NONE},
+	{"pinned", 0, "SIZE",
+	 "memory that is not cache: processes, shared_buffers; taken from the memory", OPTION_SIZE,
+	 FIELD(pinned), COMPLETE_NONE},
+	{"device", 0, "instant",
+	 "how long the device takes: only `instant` (nothing takes time) so far", OPTION_TEXT,
+	 FIELD(device), COMPLETE_WORDS},
+	{"streams", 0, "class|path|thread",
+	 "who counts as one: paths that begin alike (when not given), each path, or each thread",
+	 OPTION_TEXT, FIELD(stream_rule), COMPLETE_WORDS},
+	{"stream", 0, "REGEX=NAME",
+	 "paths that match are the stream NAME; may be repeated, the first match counts",
+	 OPTION_TEXTS, FIELD(streams), COMPLETE_NONE},
+	{"format", 0, "NAME",
+	 "what the trace is (`refault list formats`); recognised when not given", OPTION_TEXT,
+	 FIELD(format), COMPLETE_FORMAT},
+	{"lenient", 0, NULL,
+	 "skip rows that cannot be read and count them; of a trace that was cut off, take what "
+	 "there is",
+	 OPTION_FLAG, FIELD(lenient), COMPLETE_NONE},
+	{"seed", 0, "N", "seed of whatever is drawn by lot; 1 when not given", OPTION_NUMBER,
+	 FIELD(seed), COMPLETE_NONE},
+	{"json", 0, NULL, "print JSON; several policies give {\"runs\": [...]}", OPTION_FLAG,
+	 FIELD(json), COMPLETE_NONE},
+	{"bare", 0, NULL, "the plain cache: one look-up a page and nothing else; needs --pages",
+	 OPTION_FLAG, FIELD(bare), COMPLETE_NONE},
+	{"pages", 0, "N", "size of the plain cache", OPTION_NUMBER, FIELD(pages), COMPLETE_NONE},
+	{"key", 0, "page4k|lbn",
+	 "what the plain cache looks up: each 4 KiB page of a request's range (when not given), or "
+	 "one thing a request, "
+	 "named by its start",
+	 OPTION_TEXT, FIELD(key), COMPLETE_WORDS},
+	{0},
+};
+
+/* The arguments, checked and turned into things. */
+struct plan {
+	const struct replay_arguments *arguments;
+	const char *trace;
+	struct model_options model; /* all but policy, streams and progress */
+	struct policy_options *policies;
+	size_t policy_count;
+	enum bare_key key;
+	enum stream_rule rule;
+};
+
+/* The index of `name` among `names`. Fails with the nearest. */
+static bool word_find(size_t *index, const char *name, const char *const *names, const char *what,
+		      struct error *error)
+{
+	struct nearest nearest = {.wanted = name};
+	char known[128] = "";
+
+	for (size_t i = 0; names[i]; i++) {
+		size_t used = strlen(known);
+
+		if (strcmp(names[i], name) == 0) {
+			*index = i;
+			return true;
+		}
+		nearest_offer(&nearest, names[i]);
+		snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", names[i]);
+	}
+	if (nearest.best)
+		return error_input(error, "no %s \"%.80s\" (nearest: %s; there are %s)", what, name,
+				   nearest.best, known);
+	return error_input(error, "no %s \"%.80s\" (there are %s)", what, name, known);
+}
+
+static bool filesystem_choose(struct plan *plan, struct error *error)
+{
+	const char *name = plan->arguments->filesystem ? plan->arguments->filesystem : "ext4";
+	struct nearest nearest = {.wanted = name};
+
+	plan->model.filesystem = filesystem_find(name);
+	if (plan->model.filesystem)
+		return true;
+	for (size_t i = 0; filesystem_at(i); i++)
+		nearest_offer(&nearest, filesystem_name(filesystem_at(i)));
+	return error_input(error,
+			   "no file system \"%.80s\"%s%s%s. `refault list filesystems` shows all.",
+			   name, nearest.best ? " (nearest: " : "",
+			   nearest.best ? nearest.best : "", nearest.best ? ")" : "");
+}
+
+/* The plain cache takes --pages and --key; everything else about a machine would be ignored, so it is refused. */
+static bool bare_check(struct plan *plan, struct error *error)
+{
+	static const char *const keys[] = {"page4k", "lbn", NULL};
+	const struct replay_arguments *arguments = plan->arguments;
+	const char *extra = arguments->memory.given         ? "--memory"
+			    : arguments->cgroup_limit.given ? "--cgroup-limit"
+			    : arguments->readahead.given    ? "--readahead"
+			    : arguments->pinned.given       ? "--pinned"
+			    : arguments->filesystem         ? "--filesystem"
+			    : arguments->device             ? "--device"
+							    : NULL;
+	size_t key = 0;
+
+	if (extra)
+		return error_input(
+			error, "--bare is a plain cache and has no %s: say its size with --pages N",
+			extra);
+	if (!arguments->pages.given)
+		return error_input(error, "--bare needs the size of the cache: --pages N");
+	if (arguments->pages.value == 0)
+		return error_input(error, "--pages 0: a cache has at least 1 page");
+	if (arguments->key && !word_find(&key, arguments->key, keys, "key", error))
+		return false;
+	plan->key = key ? BARE_KEY_LBN : BARE_KEY_PAGE4K;
+	return true;
+}
+
+static bool machine_check(struct plan *plan, struct error *error)
+{
+	const struct replay_arguments *arguments = plan->arguments;
+
+	if (arguments->pages.given || arguments->key)
+		return error_input(error, "%s is for the plain cache: add --bare",
+				   arguments->pages.given ? "--pages" : "--key");
+	if (arguments->memory.given && arguments->cgroup_limit.given)
+		return error_input(error,
+				   "--memory (a whole machine) and --cgroup-limit (a cgroup in it) "
+				   "are two different questions: give one");
+	if (!arguments->memory.given && !arguments->cgroup_limit.given)
+		return error_input(
+			error,
+			"how much memory? --memory SIZE for a whole machine, or --cgroup-limit "
+			"SIZE for a memory cgroup, as in: refault replay %.80s --cgroup-limit "
+			"256MiB",
+			plan->trace);
+	if (arguments->readahead.given && arguments->readahead.value < PAGE_BYTES)
+		return error_input(error, "--readahead is at least one page, 4KiB");
+	if (arguments->device && strcmp(arguments->device, "instant") != 0)
+		return error_input(error,
+				   "no device \"%.80s\": so far there is only \"instant\", where "
+				   "nothing takes "
+				   "time; devices that take time are not modelled yet",
+				   arguments->device);
+	plan->model.is_cgroup = arguments->cgroup_limit.given;
+	plan->model.memory_bytes =
+		plan->model.is_cgroup ? arguments->cgroup_limit.value : arguments->memory.value;
+	plan->model.pinned_bytes = arguments->pinned.value;
+	plan->model.readahead_bytes = arguments->readahead.value;
+	return filesystem_choose(plan, error);
+}
+
+static bool policies_parse(struct plan *plan, struct error *error)
+{
+	const struct text_list *texts = &plan->arguments->policies;
+	size_t count = texts->count ? texts->count : 1;
+
+	plan->policies = memory_alloc(count, sizeof(plan->policies[0]));
+	for (size_t i = 0; i < count; i++) {
+		if (!policy_options_parse(&plan->policies[i], texts->count ? texts->at[i] : "",
+					  error))
+			return false;
+	}
+	plan->policy_count = count;
+	return true;
+}
+
+static bool plan_make(struct plan *plan, const struct replay_arguments *arguments,
+		      struct error *error)
+{
+	static const char *const rules[] = {"class", "path", "thread", NULL};
+	static const enum stream_rule rule_of[] = {STREAM_BY_CLASS, STREAM_BY_PATH,
+						   STREAM_BY_THREAD};
+	size_t rule = 0;
+
+	*plan = (struct plan){.arguments = arguments, .trace = arguments->traces.at[0]};
+	plan->model.seed = arguments->seed.given ? arguments->seed.value : 1;
+	if (!(arguments->bare ? bare_check(plan, error) : machine_check(plan, error)))
+		return false;
+	if (arguments->stream_rule &&
+	    !word_find(&rule, arguments->stream_rule, rules, "streams", error))
+		return false;
+	plan->rule = rule_of[rule];
+	if (!policies_parse(plan, error))
+		return false;
+	if (plan->policy_count > 1 && strcmp(plan->trace, "-") == 0)
+		return error_input(error,
+				   "standard input can be read once: give one --policy, or a file");
+	return true;
+}
+
+static struct stream_map *streams_make(const struct plan *plan, struct error *error)
+{
+	struct stream_map *streams = stream_map_create(plan->rule);
+
+	for (size_t i = 0; i < plan->arguments->streams.count; i++) {
+		if (!stream_map_add(streams, plan->arguments->streams.at[i], error)) {
+			stream_map_destroy(streams);
+			return NULL;
+		}
+	}
+	return streams;
+}
+
+/* One policy over the whole trace. *opened: the trace was recognised, so that what is wrong is wrong in a row. */
+static bool replay_one(const struct plan *plan, const struct policy_options *policy,
+		       struct result *result, uint64_t *skipped, bool *opened, struct error *error)
+{
+	const struct trace_options trace_options = {
+		.format = plan->arguments->format,
+		.lenient = plan->arguments->lenient,
+	};
+	struct model_options model = plan->model;
+	struct progress progress;
+	struct op_source *source;
+	bool done;
+
+	model.policy = *policy;
+	model.streams = streams_make(plan, error);
+	if (!model.streams)
+		return false;
+	source = trace_open(plan->trace, &trace_options, error);
+	*opened = source != NULL;
+	if (!source) {
+		stream_map_destroy(model.streams);
+		return false;
+	}
+	progress_begin(&progress, "replaying");
+	model.progress = progress.wanted ? progress_update : NULL;
+	model.progress_context = &progress;
+	if (plan->arguments->bare)
+		done = model_bare_run(&model, plan->arguments->pages.value, plan->key, source,
+				      result, error);
+	else
+		done = model_run(&model, source, result, error);
+	progress_end(&progress);
+	*skipped = trace_skipped(source);
+	op_source_destroy(source);
+	stream_map_destroy(model.streams);
+	return done;
+}
+
+static void print_json(const struct result *results, size_t count,
+		       const struct report_options *report)
+{
+	json_t *runs;
+
+	if (count == 1) {
+		report_json_print(stdout, report_json(&results[0], report));
+		return;
+	}
+	runs = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(runs, report_json(&results[i], report));
+	report_json_print(stdout, json_pack("{s:o}", "runs", runs));
+}
+
+static void print(const struct plan *plan, const struct result *results, uint64_t skipped)
+{
+	const struct report_options report = {
+		.colour = command_may_colour(stdout),
+		.skipped_rows = skipped,
+		.is_trace = true,
+		.bare_pages = plan->arguments->bare ? plan->arguments->pages.value : 0,
+	};
+
+	if (plan->arguments->json)
+		print_json(results, plan->policy_count, &report);
+	else if (plan->policy_count == 1)
+		report_text(stdout, &results[0], &report);
+	else
+		report_side_by_side(stdout, results, plan->policy_count, &report);
+}
+
+static int replay(const void *values)
+{
+	const struct replay_arguments *arguments = values;
+	struct result *results = NULL;
+	struct plan plan;
+	struct error error;
+	uint64_t skipped = 0;
+	bool opened = false;
+	size_t done = 0;
+	int code = 0;
+
+	if (!plan_make(&plan, arguments, &error)) {
+		code = command_fail(&error);
+		goto out;
+	}
+	results = memory_alloc(plan.policy_count, sizeof(*results));
+	for (; done < plan.policy_count; done++) {
+		if (replay_one(&plan, &plan.policies[done], &results[done], &skipped, &opened,
+			       &error))
+			continue;
+		code = command_fail(&error);
+		/* A wrong row can be left out; a header, an option, or a file that is no trace cannot. */
+		if (opened && error.kind == ERROR_INPUT && error.line && !arguments->lenient)
+			fputs("Nothing was run. `--lenient` skips such rows and counts them.\n",
+			      stderr);
+		goto out;
+	}
+	print(&plan, results, skipped);
+out:
+	for (size_t i = 0; i < done; i++)
+		result_deinit(&results[i]);
+	memory_free(results);
+	memory_free(plan.policies);
+	return code;
+}
+
+static const char *const usage[] = {
+	"replay TRACE (--memory SIZE | --cgroup-limit SIZE) [--policy NAME[,KEY=VALUE]...]... "
+	"[--json]",
+	"replay TRACE --bare --pages N [--policy NAME]... [--key page4k|lbn] [--json]",
+	NULL,
+};
+
+static const struct example examples[] = {
+	{"replay wal.csv --cgroup-limit 256MiB",
+	 "what a 256 MiB cgroup on the newest kernel keeps, forgets and reads again"},
+	{"replay wal.csv --cgroup-limit 256MiB --policy linux-4.5 --policy "
+	 "linux-4.5,activate_on_write=never",
+	 "the kernel's own rules beside the same kernel with one of them changed"},
+	{"replay db.csv.zst --memory 16GiB --pinned 4GiB --filesystem xfs --stream '^pg_wal/=wal' "
+	 "--json",
+	 "a whole machine, 4 GiB of which the database keeps to itself; JSON for programs"},
+	{"replay block.bin --bare --pages 65536 --policy lru",
+	 "misses of a plain LRU cache of 65,536 pages"},
+	{0},
+};
+
+const struct command command_replay = {
+	.usage = usage,
+	.description =
+		"Carry out the file operations of a trace on a model of the Linux page, dentry and "
+		"inode caches, and say what "
+		"was read, what was read again after it had been evicted, and whose pages pushed "
+		"it out.\n\n"
+		"The trace may be the native format, the op CSV "
+		"(time_ns,thread,op,path,offset,bytes) or a foreign format "
+		"(`refault list formats`), plain or compressed with zstd, gzip or xz; - is "
+		"standard input. With several "
+		"--policy the trace is replayed under each, and they are shown side by side.",
+	.options = options,
+	.examples = examples,
+	.arguments_bytes = sizeof(struct replay_arguments),
+	.operands_offset = FIELD(traces),
+	.operand = "TRACE",
+	.operands_min = 1,
+	.operands_max = 1,
+	.operand_complete = COMPLETE_FILE,
+	.run = replay,
+};

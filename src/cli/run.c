@@ -1,0 +1,367 @@
+/*
+ * refault run: a scenario, under one setting or under several side by side
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cache/policy_options.h"
+#include "cli/command.h"
+#include "cli/nearest.h"
+#include "cli/progress.h"
+#include "machine/model/model.h"
+#include "report/comparison.h"
+#include "report/report.h"
+#include "source/player.h"
+#include "source/scenario.h"
+
+struct run_arguments {
+	struct text_list scenarios, sets, policies;
+	struct given seed;
+	const char *machine;
+	bool json;
+};
+
+#define FIELD(name) offsetof(struct run_arguments, name)
+
+static const struct option options[] = {
+	{"set", 0, "KEY=VALUE",
+	 "change the scenario before it is checked: KEY is a path of its keys, as in "
+	 "machine.cgroup_limit=96MiB or jobs.app.count=400; may be repeated",
+	 OPTION_TEXTS, FIELD(sets), COMPLETE_NONE},
+	{"policy", 0, "NAME[,KEY=VALUE]...",
+	 "instead of the scenario's own (`refault list policies`); several are shown side by side, "
+	 "instead of what it compares",
+	 OPTION_TEXTS, FIELD(policies), COMPLETE_POLICY},
+	{"seed", 0, "N", "of all that is drawn by lot; the scenario's own when not given",
+	 OPTION_NUMBER, FIELD(seed), COMPLETE_NONE},
+	{"on", 0, "model", "the machine that carries it out: only `model` so far", OPTION_TEXT,
+	 FIELD(machine), COMPLETE_WORDS},
+	{"json", 0, NULL, "print JSON; a comparison gives {\"figures\": [...], \"runs\": [...]}",
+	 OPTION_FLAG, FIELD(json), COMPLETE_NONE},
+	{0},
+};
+
+/* The arguments, and all settings to run: checked before the first of them runs. */
+struct plan {
+	const struct run_arguments *arguments;
+	struct scenario scenario;
+	struct model_options model; /* all but policy and progress */
+	uint64_t seed;
+
+	const char *key; /* what differs; NULL: one run, nothing to compare */
+	const char **settings;
+	struct policy_options *policies;
+	struct result *results;
+	uint64_t *elapsed_ns;
+	size_t count;
+	struct comparison_row *rows;
+	size_t row_count;
+};
+
+/* ---- the machine ---- */
+
+static bool machine_make(struct plan *plan, struct error *error)
+{
+	const struct scenario_machine *machine = &plan->scenario.machine;
+	struct nearest nearest = {.wanted = machine->filesystem};
+
+	if (plan->arguments->machine && strcmp(plan->arguments->machine, "model") != 0)
+		return error_input(error, "no machine \"%.80s\": so far there is only \"model\"",
+				   plan->arguments->machine);
+	plan->model = (struct model_options){
+		.filesystem = filesystem_find(machine->filesystem),
+		.memory_bytes = machine->memory_bytes,
+		.is_cgroup = machine->is_cgroup,
+		.pinned_bytes = machine->pinned_bytes,
+		.readahead_bytes = machine->readahead_bytes,
+		.seed = plan->seed,
+		.device_read_bytes_per_s = machine->read_bytes_per_s,
+		.device_write_bytes_per_s = machine->write_bytes_per_s,
+		.hit_ns_per_page = machine->hit_ns_per_page,
+		.op_ns = machine->op_ns,
+	};
+	if (plan->model.filesystem)
+		return true;
+	for (size_t i = 0; filesystem_at(i); i++)
+		nearest_offer(&nearest, filesystem_name(filesystem_at(i)));
+	error_input(error, "no file system \"%.80s\"%s%s%s. `refault list filesystems` shows all.",
+		    machine->filesystem, nearest.best ? " (nearest: " : "",
+		    nearest.best ? nearest.best : "", nearest.best ? ")" : "");
+	return scenario_error(&plan->scenario, yaml_get(machine->node, "filesystem"), error);
+}
+
+/* The policy that the scenario (or the only --policy) names. */
+static bool base_policy(const struct plan *plan, struct policy_options *policy, struct error *error)
+{
+	const struct scenario_machine *machine = &plan->scenario.machine;
+
+	if (plan->arguments->policies.count)
+		return policy_options_parse(policy, plan->arguments->policies.at[0], error);
+	if (policy_options_parse(policy, machine->policy ? machine->policy : "", error))
+		return true;
+	return scenario_error(&plan->scenario, yaml_get(machine->node, "policy"), error);
+}
+
+static bool setting_apply(struct policy_options *policy, const char *key, const char *value,
+			  struct error *error)
+{
+	char *both;
+	bool ok;
+
+	if (strcmp(key, "policy") == 0)
+		return policy_options_parse(policy, value, error);
+	both = memory_alloc(strlen(key) + strlen(value) + 2, 1);
+	stpcpy(stpcpy(stpcpy(both, key), "="), value);
+	ok = policy_options_set(policy, both, error);
+	memory_free(both);
+	return ok;
+}
+
+static void settings_alloc(struct plan *plan, size_t count)
+{
+	plan->count = count;
+	plan->settings = memory_alloc(count, sizeof(*plan->settings));
+	plan->policies = memory_alloc(count, sizeof(*plan->policies));
+	plan->results = memory_alloc(count, sizeof(*plan->results));
+	plan->elapsed_ns = memory_alloc(count, sizeof(*plan->elapsed_ns));
+}
+
+/* Several --policy. */
+static bool settings_from_arguments(struct plan *plan, struct error *error)
+{
+	const struct text_list *policies = &plan->arguments->policies;
+
+	if (policies->count > COMPARISON_SETTINGS_MAX)
+		return error_input(error, "--policy can be given %d times at most",
+				   COMPARISON_SETTINGS_MAX);
+	plan->key = "policy";
+	settings_alloc(plan, policies->count);
+	for (size_t i = 0; i < policies->count; i++) {
+		plan->settings[i] = policies->at[i];
+		if (!policy_options_parse(&plan->policies[i], policies->at[i], error))
+			return false;
+	}
+	return true;
+}
+
+static bool settings_make(struct plan *plan, struct error *error)
+{
+	const struct scenario *scenario = &plan->scenario;
+	struct policy_options base;
+
+	static_assert((int)SCENARIO_VARIANTS_MAX <= (int)COMPARISON_SETTINGS_MAX,
+		      "what a scenario can compare can be shown");
+	if (plan->arguments->policies.count > 1)
+		return settings_from_arguments(plan, error);
+	if (!base_policy(plan, &base, error))
+		return false;
+	plan->key = scenario->compare_key;
+	if (plan->key && strcmp(plan->key, "policy") == 0 && plan->arguments->policies.count)
+		plan->key = NULL; /* the one that was asked for */
+	settings_alloc(plan, plan->key ? scenario->variant_count : 1);
+	for (size_t i = 0; i < plan->count; i++) {
+		plan->policies[i] = base;
+		if (!plan->key)
+			continue;
+		plan->settings[i] = scenario->variants[i];
+		if (!setting_apply(&plan->policies[i], plan->key, plan->settings[i], error))
+			return scenario_error(scenario, scenario->variant_nodes[i], error);
+	}
+	return true;
+}
+
+/* ---- the figures ---- */
+
+static const char *counter_name_at(const void *context, size_t index)
+{
+	(void)context;
+	return index < COUNTER_COUNT ? counter_name((enum counter_id)index) : NULL;
+}
+
+static bool counter_find(enum counter_id *id, const char *name)
+{
+	for (*id = 0; *id < COUNTER_COUNT; ++*id) {
+		if (strcmp(counter_name(*id), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool row_make(struct plan *plan, struct comparison_row *row,
+		     const struct scenario_figure *figure, struct error *error)
+{
+	const struct scenario *scenario = &plan->scenario;
+	const char **streams = memory_alloc(figure->job_count + 1, sizeof(*streams));
+	const char *near;
+
+	for (size_t i = 0; i < figure->job_count; i++)
+		streams[i] = scenario->jobs[figure->jobs[i]].name;
+	*row = (struct comparison_row){
+		.label = figure->label,
+		.streams = streams,
+		.stream_count = figure->job_count,
+		.whole_passes = figure->counted == 1,
+		.per_bytes = figure->per_bytes,
+		.note = figure->note,
+	};
+	plan->row_count++;
+	/* What was published belongs to what the scenario compares, not to what somebody else asks for. */
+	for (size_t i = 0; i < scenario->variant_count && plan->key == scenario->compare_key; i++) {
+		row->published[i] = figure->published[i];
+		row->published_known[i] = figure->published_known[i];
+	}
+	if (counter_find(&row->counter, figure->counter))
+		return true;
+	near = nearest_word(figure->counter, counter_name_at, NULL);
+	error_input(error, "no counter \"%.60s\"%s%s%s", figure->counter, near ? " (nearest: \"" : "",
+		    near ? near : "", near ? "\")" : "");
+	return scenario_error(scenario, yaml_get(figure->node, "counter"), error);
+}
+
+static bool rows_make(struct plan *plan, struct error *error)
+{
+	plan->rows = memory_alloc(plan->scenario.figure_count + 1, sizeof(*plan->rows));
+	for (size_t i = 0; i < plan->scenario.figure_count; i++) {
+		if (!row_make(plan, &plan->rows[i], &plan->scenario.figures[i], error))
+			return false;
+	}
+	return true;
+}
+
+/* ---- running ---- */
+
+static bool plan_make(struct plan *plan, const struct run_arguments *arguments, struct error *error)
+{
+	*plan = (struct plan){.arguments = arguments};
+	if (!scenario_load(&plan->scenario, arguments->scenarios.at[0], arguments->sets.at,
+			   arguments->sets.count, error))
+		return false;
+	plan->seed = arguments->seed.given ? arguments->seed.value : plan->scenario.seed;
+	return machine_make(plan, error) && settings_make(plan, error) && rows_make(plan, error);
+}
+
+static void plan_free(struct plan *plan, size_t done)
+{
+	for (size_t i = 0; i < done; i++)
+		result_deinit(&plan->results[i]);
+	for (size_t i = 0; i < plan->row_count; i++)
+		memory_free((void *)(uintptr_t)plan->rows[i].streams);
+	memory_free(plan->rows);
+	memory_free(plan->elapsed_ns);
+	memory_free(plan->results);
+	memory_free(plan->policies);
+	memory_free(plan->settings);
+	scenario_deinit(&plan->scenario);
+}
+
+static bool run_one(struct plan *plan, size_t index, struct error *error)
+{
+	struct model_options model = plan->model;
+	struct op_source *source = scenario_source_create(&plan->scenario, plan->seed, error);
+	struct progress progress;
+	char what[64];
+	bool done;
+
+	if (!source)
+		return false;
+	model.policy = plan->policies[index];
+	snprintf(what, sizeof(what), "running %.40s", plan->key ? plan->settings[index] : "");
+	progress_begin(&progress, what);
+	model.progress = progress.wanted ? progress_update : NULL;
+	model.progress_context = &progress;
+	done = model_run(&model, source, &plan->results[index], error);
+	progress_end(&progress);
+	plan->elapsed_ns[index] = done ? scenario_source_elapsed_ns(source) : 0;
+	op_source_destroy(source);
+	return done;
+}
+
+static void print(const struct plan *plan)
+{
+	const struct report_options report = {.colour = command_may_colour(stdout)};
+	const struct comparison comparison = {
+		.summary = plan->scenario.summary,
+		.key = plan->key,
+		.settings = plan->settings,
+		.results = plan->results,
+		.elapsed_ns = plan->elapsed_ns,
+		.count = plan->count,
+		.rows = plan->rows,
+		.row_count = plan->row_count,
+		.source = plan->scenario.source,
+		.see = plan->scenario.see,
+	};
+
+	if (!plan->key && plan->arguments->json)
+		report_json_print(stdout, report_json(&plan->results[0], &report));
+	else if (!plan->key)
+		report_text(stdout, &plan->results[0], &report);
+	else if (plan->arguments->json)
+		report_json_print(stdout, comparison_json(&comparison, &report));
+	else
+		comparison_text(stdout, &comparison, &report);
+}
+
+static int run(const void *values)
+{
+	const struct run_arguments *arguments = values;
+	struct plan plan;
+	struct error error;
+	size_t done = 0;
+	int code = 0;
+
+	if (!plan_make(&plan, arguments, &error)) {
+		code = command_fail(&error);
+		if (error.kind == ERROR_INPUT && error.line)
+			fputs("Nothing was run. docs/scenarios.md lists the keys of a scenario.\n",
+			      stderr);
+		goto out;
+	}
+	for (; done < plan.count; done++) {
+		if (run_one(&plan, done, &error))
+			continue;
+		code = command_fail(&error);
+		goto out;
+	}
+	print(&plan);
+out:
+	plan_free(&plan, done);
+	return code;
+}
+
+static const char *const usage[] = {
+	"run SCENARIO [--set KEY=VALUE]... [--policy NAME[,KEY=VALUE]...]... [--seed N] [--json]",
+	NULL,
+};
+
+static const struct example examples[] = {
+	{"run hello", "the smallest scenario; its file is made to be changed"},
+	{"run cache-pressure-256m",
+	 "one-use dentries and inodes against two files, with the published figures beside"},
+	{"run ./mine.yaml --policy linux-4.5 --policy linux-6.18 --policy lru",
+	 "a scenario of one's own under three policies"},
+	{"run hello --set machine.cgroup_limit=96MiB --set jobs.app.pattern=uniform",
+	 "the same with another machine and another order"},
+	{0},
+};
+
+const struct command command_run = {
+	.usage = usage,
+	.description =
+		"Run a scenario: a machine, files, and jobs that read, write, create and look up, each "
+		"at its own pace. SCENARIO is a file, or the name of one that ships (`refault list "
+		"scenarios`); docs/scenarios.md explains the format.\n\n"
+		"A scenario that compares settings of a policy is run under each, and the figures are "
+		"shown side by side, with what was published beside them. A mistake in a scenario is "
+		"named with its line and column, and nothing is run.",
+	.options = options,
+	.examples = examples,
+	.arguments_bytes = sizeof(struct run_arguments),
+	.operands_offset = FIELD(scenarios),
+	.operand = "SCENARIO",
+	.operands_min = 1,
+	.operands_max = 1,
+	.operand_complete = COMPLETE_SCENARIO,
+	.run = run,
+};

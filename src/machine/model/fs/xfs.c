@@ -1,0 +1,186 @@
+/*
+ * xfs: metadata in buffers of its own
+ *
+ * Idea       Inodes are read in clusters of 32 (16 KiB), directories in blocks; both live in XFS buffers, outside the page cache and unpaid by a cgroup, so a
+ *            block is read once. An inode that leaves the VFS stays charged until XFS frees it, which it cannot while the inode is in the log.
+ * Source     Linux 6.18, measured (directories of 1000 to 60 000 files, names of 6 to 60 bytes; create storms); fs/xfs/xfs_icache.c, xfs_inode_map_blocks.
+ * Differs    1. buffers are never forgotten (a cgroup's pressure does not reach them; a whole machine's would)
+ *            2. directories go to the four allocation groups in turn; data files have their extents in the inode (true to 1 GiB)
+ *            3. the log: a new inode is in it until the shrinker's push, 200 creates ago, had reached it: the last 13 000 creates are not yet committed (measured)
+ */
+#include "base/array.h"
+#include "machine/model/filesystem.h"
+#include "machine/model/once.h"
+
+enum {
+	CLUSTER_INODES = 32,
+	CLUSTER_BYTES = 16384,
+	BLOCK_BYTES = 4096,
+	GROUPS = 4,
+	INODE_DIRECTORY_BYTES = 336, /* a directory this small is in its inode */
+	BLOCK_USABLE_BYTES = 4032,
+	LEAF_NAMES = 254, /* 504 hashes a leaf, half full after splits */
+	PUSH_CREATES = 200,
+	UNCOMMITTED_CREATES = 13000,
+};
+
+struct filesystem_state {
+	uint64_t group_inodes[GROUPS];
+	uint32_t next_group;
+	struct once read;
+	ARRAY(uint32_t) logged; /* files in order of creation */
+	size_t logged_first;	/* those before are out of the log */
+	size_t push_at;		/* how many were created when the shrinker last asked */
+	uint64_t shrinker_calls;
+};
+
+enum what { WHAT_CLUSTER, WHAT_DATA, WHAT_LEAF, WHAT_NODE };
+
+static uint64_t key(enum what what, uint32_t which, uint64_t number)
+{
+	return (uint64_t)what << 62 | (uint64_t)which << 28 | number;
+}
+
+static void inode_assign(struct filesystem_mount *mount, uint32_t node)
+{
+	struct tree_node *at = &mount->tree->nodes.at[node];
+	struct filesystem_state *fs = mount->state;
+
+	if (at->is_directory)
+		at->layout = 1 + fs->next_group++ % GROUPS;
+	else
+		at->layout = mount->tree->nodes.at[at->parent].layout;
+	if (at->layout == 0)
+		at->layout = 1;
+	at->inode = (uint32_t)(fs->group_inodes[at->layout - 1]++);
+}
+
+static uint64_t cluster_of(const struct tree_node *at)
+{
+	return key(WHAT_CLUSTER, at->layout, at->inode / CLUSTER_INODES);
+}
+
+/* The root's cluster is read by mounting. */
+static void xfs_mount(struct filesystem_mount *mount)
+{
+	struct filesystem_state *fs = memory_alloc(1, sizeof(*fs));
+	struct tree *tree = mount->tree;
+
+	mount->state = fs;
+	for (uint32_t node = 0; node < tree->nodes.count; node++)
+		if (tree_exists(tree, node))
+			inode_assign(mount, node);
+}
+
+static void xfs_unmount(struct filesystem_mount *mount)
+{
+	once_deinit(&mount->state->read);
+	array_deinit(&mount->state->logged);
+	memory_free(mount->state);
+}
+
+static void read_once(struct filesystem_mount *mount, uint64_t block, uint64_t bytes)
+{
+	if (once(&mount->state->read, block))
+		cache_read_outside(mount->cache, bytes);
+}
+
+/* Visit the blocks that hold this name: data by place, leaf by hash. `make`: they are written, not read. */
+static void directory_visit(struct filesystem_mount *mount, uint32_t node, bool make)
+{
+	const struct tree_node *at = &mount->tree->nodes.at[node];
+	const struct tree_node *parent = &mount->tree->nodes.at[at->parent];
+	uint64_t entries = parent->entries ? parent->entries : 1;
+	uint64_t name_bytes = parent->entry_text_bytes / entries, entry = (12 + name_bytes + 7) / 8 * 8;
+	uint64_t bytes = make ? 0 : BLOCK_BYTES;
+	uint64_t position = tree_exists(mount->tree, node) ? at->position : at->hash % entries;
+
+	if (parent->entry_text_bytes + entries * 7 + 6 <= INODE_DIRECTORY_BYTES)
+		return;
+	read_once(mount, key(WHAT_DATA, at->parent, position / (BLOCK_USABLE_BYTES / entry)), bytes);
+	if (entries * (entry + 8) <= BLOCK_USABLE_BYTES)
+		return;
+	read_once(mount, key(WHAT_LEAF, at->parent, at->hash % (entries / LEAF_NAMES + 1)), bytes);
+	if (entries > 2 * LEAF_NAMES)
+		read_once(mount, key(WHAT_NODE, at->parent, 0), 2 * bytes);
+}
+
+static void xfs_lookup(struct filesystem_mount *mount, uint32_t node)
+{
+	directory_visit(mount, node, false);
+}
+
+static void xfs_inode_read(struct filesystem_mount *mount, uint32_t node)
+{
+	if (node != TREE_ROOT)
+		read_once(mount, cluster_of(&mount->tree->nodes.at[node]), CLUSTER_BYTES);
+}
+
+static void xfs_create(struct filesystem_mount *mount, uint32_t node)
+{
+	struct filesystem_state *fs = mount->state;
+
+	inode_assign(mount, node);
+	(void)once(&fs->read, cluster_of(&mount->tree->nodes.at[node]));
+	directory_visit(mount, node, true);
+	cache_inode_hold(mount->cache, mount->tree->nodes.at[node].file);
+	*array_push(&fs->logged) = mount->tree->nodes.at[node].file;
+}
+
+static void xfs_remove(struct filesystem_mount *mount, uint32_t node)
+{
+	(void)mount;
+	(void)node;
+}
+
+static void log_release(struct filesystem_mount *mount, size_t until)
+{
+	struct filesystem_state *fs = mount->state;
+
+	for (; fs->logged_first < until; fs->logged_first++)
+		cache_inode_release(mount->cache, fs->logged.at[fs->logged_first]);
+}
+
+static void xfs_commit(struct filesystem_mount *mount)
+{
+	log_release(mount, mount->state->logged.count);
+}
+
+static void xfs_tick(struct filesystem_mount *mount)
+{
+	struct filesystem_state *fs = mount->state;
+	uint64_t calls = cache_shrinker_calls(mount->cache);
+
+	if (fs->push_at && fs->logged.count > fs->push_at + PUSH_CREATES && fs->push_at > UNCOMMITTED_CREATES)
+		log_release(mount, fs->push_at - UNCOMMITTED_CREATES);
+	if (calls != fs->shrinker_calls) {
+		fs->shrinker_calls = calls;
+		fs->push_at = fs->logged.count;
+	}
+}
+
+const struct filesystem filesystem_xfs = {
+	.name = "xfs",
+	.summary = "in place, journalled; metadata in buffers of its own",
+	.core = {
+		.folios = CACHE_FOLIOS_EARLY,
+		.reads_without_fs = true,
+		.writes_without_fs = true,
+		.inode_read_fs = true,
+		.evicted_inodes_linger = true,
+		.dentry_bytes = 200,
+		.inline_name_bytes = 39,
+		.long_name_bytes = 104,
+		.inode_bytes = 1032,
+		.node_bytes = 592,
+	},
+	.device_io_pages = 320,
+	.mount = xfs_mount,
+	.unmount = xfs_unmount,
+	.lookup = xfs_lookup,
+	.inode_read = xfs_inode_read,
+	.create = xfs_create,
+	.remove = xfs_remove,
+	.commit = xfs_commit,
+	.tick = xfs_tick,
+};

@@ -1,0 +1,588 @@
+/*
+ * model: carries ops out on the cache, one after the other
+ *
+ * Each op becomes calls of the cache and of the file-system model; the plans that come back are what the device must do. With a clock (scenarios), an op takes CPU
+ * time and its device bytes wait their turn; without, the trace's time stamps are the clock and everything is done at once.
+ */
+#include "machine/model/model.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/size.h"
+#include "cache/cache.h"
+#include "machine/model/filesystem.h"
+#include "machine/model/model_private.h"
+#include "measure/recorder.h"
+#include "op/path.h"
+
+enum { OP_BATCH = 256, READAHEAD_DEFAULT_BYTES = 128 * 1024, PROGRESS_OPS = 1 << 14, PREFETCH_OPS = 8 };
+
+/* An open file of one thread; several threads may have the same file open. */
+struct open {
+	uint32_t thread;
+	uint32_t handle; /* the cache's */
+	uint32_t file;	 /* which stays, when the name is unlinked */
+	uint32_t next;	 /* of the same node; 0: none */
+};
+
+struct model {
+	const struct model_options *options;
+	const struct filesystem *fs;
+	struct op_source *source;
+	struct cache *cache;
+	struct tree tree;
+	struct filesystem_mount mount;
+	struct cache_plan plan;
+	ARRAY(struct open) opens;
+	uint32_t free_open;
+	bool is_mounted;
+	uint64_t op_count, file_count;
+	uint64_t device_free_ns;	    /* when the device can begin the next request */
+	uint64_t op_pages;		    /* asked for by the op under way */
+	struct recorder recorder;
+};
+
+/* ---- errors ---- */
+
+static bool op_error(struct model *model, const struct op *op, struct error *error, const char *what)
+{
+	const char *path = path_text(model->source->paths, op->path);
+
+	if (op->line)
+		return error_at(error, model->source->name, op->line, 0, "%s \"%s\": %s",
+				op_kind_name((enum op_kind)op->kind), path, what);
+	return error_input(error, "%s: operation %llu (%s \"%s\"): %s", model->source->name,
+			   (unsigned long long)model->op_count, op_kind_name((enum op_kind)op->kind), path, what);
+}
+
+static const char no_such_file[] = "there is no such file here; a file that is there before the start needs an exists line";
+
+/* ---- names ---- */
+
+/* Bring the dentry in, with those of its directories, reading what is not cached. The name stays as cached as any other. */
+static void look_up(struct model *model, uint32_t node)
+{
+	struct tree_node *at = &model->tree.nodes.at[node];
+
+	if (node == TREE_ROOT || cache_name_cached(model->cache, at->name))
+		return;
+	if (at->parent != TREE_ROOT && !cache_name_cached(model->cache, model->tree.nodes.at[at->parent].name)) {
+		look_up(model, at->parent);
+		cache_name_use(model->cache, model->tree.nodes.at[at->parent].name);
+	}
+	/* The directory is held while it is searched: reading it may cause reclaim. */
+	if (at->parent != TREE_ROOT)
+		cache_name_get(model->cache, model->tree.nodes.at[at->parent].name);
+	model->fs->lookup(&model->mount, node);
+	if (at->file && !cache_inode_cached(model->cache, at->file))
+		model->fs->inode_read(&model->mount, node);
+	cache_name_get(model->cache, at->name);
+	if (at->parent != TREE_ROOT)
+		cache_name_put(model->cache, model->tree.nodes.at[at->parent].name);
+	cache_name_put(model->cache, at->name);
+}
+
+static void stat_node(struct model *model, uint32_t node)
+{
+	uint32_t name, parent = model->tree.nodes.at[node].parent;
+
+	if (node == TREE_ROOT)
+		return;
+	/* A walk ends at the first name that is not there: that one becomes a negative dentry. */
+	for (uint32_t up = parent; up != TREE_NONE; up = model->tree.nodes.at[up].parent)
+		if (!tree_exists(&model->tree, up))
+			node = up;
+	name = model->tree.nodes.at[node].name;
+	if (cache_name_cached(model->cache, name))
+		cache_name_use(model->cache, name);
+	else
+		look_up(model, node);
+}
+
+static bool parents_exist(const struct model *model, uint32_t node)
+{
+	uint32_t parent = model->tree.nodes.at[node].parent;
+
+	return tree_exists(&model->tree, parent) && model->tree.nodes.at[parent].is_directory;
+}
+
+/* Directories of files that exist before the start exist too. */
+static void make_parents(struct model *model, uint32_t node)
+{
+	uint32_t parent = model->tree.nodes.at[node].parent;
+
+	if (parent == TREE_NONE || tree_exists(&model->tree, parent))
+		return;
+	make_parents(model, parent);
+	tree_link_cold(&model->tree, parent, 0, true, false);
+	model->file_count++;
+}
+
+static void open_close_all(struct model *model, uint32_t node);
+
+static void create_node(struct model *model, uint32_t node, bool is_directory)
+{
+	uint32_t parent = model->tree.nodes.at[node].parent, file;
+
+	/* Descriptors of an unlinked file of this name can no longer be named: they end here. */
+	open_close_all(model, node);
+	look_up(model, node);
+	cache_name_get(model->cache, model->tree.nodes.at[node].name);
+	if (parent != TREE_ROOT)
+		look_up(model, parent);
+	file = tree_add_file(&model->tree, node, 0, is_directory, false);
+	cache_name_link(model->cache, model->tree.nodes.at[node].name, file);
+	model->fs->create(&model->mount, node);
+	cache_name_put(model->cache, model->tree.nodes.at[node].name);
+	model->file_count++;
+}
+
+/* ---- open files ---- */
+
+static uint32_t *open_find(struct model *model, uint32_t node, uint32_t thread)
+{
+	uint32_t *link = &model->tree.nodes.at[node].opens;
+
+	while (*link && model->opens.at[*link].thread != thread)
+		link = &model->opens.at[*link].next;
+	return link;
+}
+
+/* The thread's handle of this file, opening it if it is not open. */
+static uint32_t open_get(struct model *model, uint32_t node, uint32_t thread)
+{
+	uint32_t id = *open_find(model, node, thread), file = model->tree.nodes.at[node].file;
+
+	if (!id && !file)
+		id = model->tree.nodes.at[node].opens; /* unlinked: another thread's will do */
+	if (id)
+		return model->opens.at[id].handle;
+	stat_node(model, node);
+	cache_name_get(model->cache, model->tree.nodes.at[node].name);
+	id = model->free_open;
+	if (id)
+		model->free_open = model->opens.at[id].next;
+	else
+		id = (uint32_t)((void)array_push(&model->opens), model->opens.count - 1);
+	model->opens.at[id] = (struct open){
+		.thread = thread,
+		.handle = cache_open(model->cache, file),
+		.file = file,
+		.next = model->tree.nodes.at[node].opens,
+	};
+	model->tree.nodes.at[node].opens = id;
+	return model->opens.at[id].handle;
+}
+
+static void open_close(struct model *model, uint32_t node, uint32_t *link)
+{
+	uint32_t id = *link;
+
+	*link = model->opens.at[id].next;
+	cache_close(model->cache, model->opens.at[id].handle);
+	if (node != TREE_ROOT)
+		cache_name_put(model->cache, model->tree.nodes.at[node].name);
+	model->opens.at[id].next = model->free_open;
+	model->free_open = id;
+}
+
+static void open_close_all(struct model *model, uint32_t node)
+{
+	while (model->tree.nodes.at[node].opens)
+		open_close(model, node, &model->tree.nodes.at[node].opens);
+}
+
+/* The file that an op on this node means: the name's, or that of a descriptor whose name is gone. 0: none. */
+static uint32_t node_file(const struct model *model, uint32_t node)
+{
+	const struct tree_node *at = &model->tree.nodes.at[node];
+
+	return at->file ? at->file : at->opens ? model->opens.at[at->opens].file : 0;
+}
+
+/* ---- data ---- */
+
+static void plan_empty(struct model *model)
+{
+	model->plan.fetch_count = model->plan.write_count = 0;
+}
+
+/* The plan is done as soon as it is made; only what maps and checks the data is left to read. */
+static void plan_carry_out(struct model *model, uint32_t node)
+{
+	struct cache_plan *plan = &model->plan;
+
+	if (plan->fetch_count > 0 && model->fs->data_read && node != TREE_NONE) {
+		uint32_t count = plan->fetch_count, file = node_file(model, node);
+
+		for (uint32_t i = 0; i < count; i++)
+			if (plan->fetch[i].file == file)
+				model->fs->data_read(&model->mount, node, bytes_from_pages(plan->fetch[i].index),
+						     bytes_from_pages(plan->fetch[i].pages));
+	}
+	plan_empty(model);
+}
+
+typedef bool transfer(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan);
+
+static bool touch_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan)
+{
+	return cache_touch(cache, handle, false, offset, bytes, plan);
+}
+
+static bool touch_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan)
+{
+	return cache_touch(cache, handle, true, offset, bytes, plan);
+}
+
+static void transfer_all(struct model *model, const struct op *op, uint32_t node, transfer *move)
+{
+	uint32_t handle = open_get(model, node, op->thread);
+	uint64_t offset = op->offset, bytes = op->bytes;
+
+	model->op_pages += pages_from_bytes_up(bytes);
+	plan_carry_out(model, TREE_NONE);
+	while (!move(model->cache, handle, &offset, &bytes, &model->plan) && cache_in_memory(model->cache))
+		plan_carry_out(model, node);
+	plan_carry_out(model, node);
+}
+
+static void advise(struct model *model, const struct op *op, uint32_t node, enum cache_advice advice)
+{
+	uint32_t handle = open_get(model, node, op->thread);
+	uint64_t offset = op->offset, bytes = op->bytes;
+
+	while (!cache_advise(model->cache, handle, advice, &offset, &bytes, &model->plan))
+		plan_carry_out(model, node);
+	plan_carry_out(model, node);
+}
+
+static void sync_node(struct model *model, uint32_t node, bool metadata_too)
+{
+	while (!cache_sync_file(model->cache, node_file(model, node), &model->plan))
+		plan_empty(model);
+	if (metadata_too && model->fs->commit)
+		model->fs->commit(&model->mount);
+}
+
+static void sync_all(struct model *model)
+{
+	if (model->fs->commit)
+		model->fs->commit(&model->mount);
+	while (!cache_sync(model->cache, &model->plan))
+		plan_empty(model);
+}
+
+/* ---- ops ---- */
+
+static void unlink_node(struct model *model, uint32_t node)
+{
+	look_up(model, node);
+	model->fs->remove(&model->mount, node);
+	cache_name_unlink(model->cache, model->tree.nodes.at[node].name);
+	tree_remove_file(&model->tree, node);
+}
+
+static bool rename_node(struct model *model, const struct op *op, uint32_t from, struct error *error)
+{
+	uint32_t to = tree_resolve(&model->tree, op->path_to, path_text(model->source->paths, op->path_to)), file;
+
+	if (from == to)
+		return true;
+	if (!parents_exist(model, to))
+		return op_error(model, op, error, "the new name's directory does not exist");
+	if (model->tree.nodes.at[from].is_directory)
+		return op_error(model, op, error, "renaming a directory is not modelled");
+	look_up(model, from);
+	look_up(model, to);
+	if (tree_exists(&model->tree, to))
+		unlink_node(model, to);
+	open_close_all(model, to);
+	/* Open descriptors follow the file: each pins the name that it has now. */
+	for (uint32_t id = model->tree.nodes.at[from].opens; id; id = model->opens.at[id].next) {
+		cache_name_get(model->cache, model->tree.nodes.at[to].name);
+		cache_name_put(model->cache, model->tree.nodes.at[from].name);
+	}
+	file = model->tree.nodes.at[from].file;
+	cache_name_rename(model->cache, model->tree.nodes.at[from].name, model->tree.nodes.at[to].name);
+	tree_move_file(&model->tree, from, to);
+	assert(model->tree.nodes.at[to].file == file);
+	return true;
+}
+
+static bool exists(struct model *model, const struct op *op, uint32_t node, struct error *error)
+{
+	if (model->is_mounted)
+		return op_error(model, op, error, "exists comes after other operations; what is there before the start must come first");
+	if (tree_exists(&model->tree, node))
+		return op_error(model, op, error, "this file exists already");
+	make_parents(model, node);
+	tree_link_cold(&model->tree, node, op->bytes, false, op->kind == OP_EXISTS_SPARSE);
+	model->file_count++;
+	return true;
+}
+
+static void make_mounted(struct model *model)
+{
+	if (!model->is_mounted)
+		model->fs->mount(&model->mount);
+	model->is_mounted = true;
+}
+
+static bool carry_out(struct model *model, const struct op *op, struct error *error)
+{
+	enum op_kind kind = (enum op_kind)op->kind;
+	uint32_t node;
+
+	if (kind == OP_MARK) {
+		cache_publish(model->cache); /* whoever reads the counters sums them */
+		recorder_mark(&model->recorder, model->cache, path_text(model->source->paths, op->path), model->op_count);
+		return true;
+	}
+	if (kind == OP_SYNC) {
+		make_mounted(model);
+		sync_all(model);
+		return true;
+	}
+	node = tree_resolve(&model->tree, op->path, path_text(model->source->paths, op->path));
+	if (kind == OP_EXISTS || kind == OP_EXISTS_SPARSE)
+		return exists(model, op, node, error);
+	make_mounted(model);
+	switch (kind) {
+	case OP_STAT:
+		stat_node(model, node);
+		return true;
+	case OP_CREATE:
+	case OP_MKDIR:
+		if (!tree_exists(&model->tree, node)) {
+			if (!parents_exist(model, node))
+				return op_error(model, op, error, "its directory does not exist; mkdir it first");
+			create_node(model, node, kind == OP_MKDIR);
+		} else if (kind == OP_MKDIR) {
+			return op_error(model, op, error, "it exists already");
+		}
+		if (kind == OP_CREATE)
+			(void)open_get(model, node, op->thread);
+		return true;
+	case OP_CLOSE: {
+		uint32_t *link = open_find(model, node, op->thread);
+
+		/* Somebody else may have opened it: threads of one process share descriptors. */
+		if (!*link)
+			link = &model->tree.nodes.at[node].opens;
+		if (!*link)
+			return op_error(model, op, error, "it is not open");
+		open_close(model, node, link);
+		return true;
+	}
+	default:
+		break;
+	}
+	if (!node_file(model, node))
+		return op_error(model, op, error, no_such_file);
+	if ((kind == OP_UNLINK || kind == OP_RENAME) && !tree_exists(&model->tree, node))
+		return op_error(model, op, error, "it is unlinked already");
+	if (model->tree.nodes.at[node].is_directory && kind != OP_OPEN && kind != OP_UNLINK && kind != OP_FSYNC)
+		return op_error(model, op, error, "it is a directory");
+	switch (kind) {
+	case OP_OPEN:
+		(void)open_get(model, node, op->thread);
+		break;
+	case OP_READ:
+		transfer_all(model, op, node, cache_read);
+		break;
+	case OP_WRITE:
+		transfer_all(model, op, node, cache_write);
+		break;
+	case OP_MMAP_READ:
+		transfer_all(model, op, node, touch_read);
+		break;
+	case OP_MMAP_WRITE:
+		transfer_all(model, op, node, touch_write);
+		break;
+	case OP_FSYNC:
+	case OP_FDATASYNC:
+		(void)open_get(model, node, op->thread);
+		sync_node(model, node, kind == OP_FSYNC);
+		break;
+	case OP_UNLINK:
+		if (model->tree.nodes.at[node].is_directory && model->tree.nodes.at[node].entries > 0)
+			return op_error(model, op, error, "the directory is not empty");
+		unlink_node(model, node);
+		break;
+	case OP_RENAME:
+		return rename_node(model, op, node, error);
+	case OP_TRUNCATE:
+		look_up(model, node);
+		cache_truncate(model->cache, node_file(model, node), op->bytes);
+		break;
+	case OP_FALLOCATE:
+		look_up(model, node);
+		cache_allocate(model->cache, node_file(model, node), op->offset, op->bytes);
+		break;
+	case OP_FADVISE_DONTNEED:
+		advise(model, op, node, CACHE_ADVICE_DONTNEED);
+		break;
+	case OP_FADVISE_RANDOM:
+		advise(model, op, node, CACHE_ADVICE_RANDOM);
+		break;
+	case OP_FADVISE_SEQUENTIAL:
+		advise(model, op, node, CACHE_ADVICE_SEQUENTIAL);
+		break;
+	case OP_FADVISE_WILLNEED:
+		advise(model, op, node, CACHE_ADVICE_WILLNEED);
+		break;
+	case OP_FADVISE_NOREUSE:
+		advise(model, op, node, CACHE_ADVICE_NOREUSE);
+		break;
+	default:
+		return op_error(model, op, error, "not an operation of this machine");
+	}
+	return true;
+}
+
+/* ---- time ---- */
+
+/* When the op that began at `now` is done: system call, copying, and what the device must read first, behind what it is doing. */
+static uint64_t done_at(struct model *model, uint64_t now, uint64_t read_bytes, uint64_t write_bytes)
+{
+	const struct model_options *options = model->options;
+	uint64_t done = now + options->op_ns + options->hit_ns_per_page * model->op_pages;
+	uint64_t device_ns = 0;
+
+	if (options->device_read_bytes_per_s)
+		device_ns += (uint64_t)((unsigned __int128)read_bytes * NS_PER_SECOND / options->device_read_bytes_per_s);
+	if (options->device_write_bytes_per_s)
+		device_ns += (uint64_t)((unsigned __int128)write_bytes * NS_PER_SECOND / options->device_write_bytes_per_s);
+	if (device_ns > 0) {
+		if (model->device_free_ns < now)
+			model->device_free_ns = now;
+		model->device_free_ns += device_ns;
+		if (read_bytes > 0 && done < model->device_free_ns)
+			done = model->device_free_ns;
+	}
+	return done;
+}
+
+static bool run_op(struct model *model, const struct op *op, struct error *error)
+{
+	const struct op_source_interface *interface = model->source->interface;
+	uint32_t stream = op->stream ? op->stream
+			  : model->options->streams && op->kind != OP_MARK
+				  ? stream_map_get(model->options->streams, model->source->paths, op)
+				  : 0;
+	uint64_t read_before = model->plan.fetch_bytes, write_before = model->plan.write_bytes;
+
+	model->op_count++;
+	model->op_pages = 0;
+	model->mount.now_ns = op->time_ns;
+	cache_stream(model->cache, stream);
+	cache_clock(model->cache, op->time_ns, &model->plan);
+	if (!carry_out(model, op, error))
+		return false;
+	if (model->is_mounted && model->fs->tick)
+		model->fs->tick(&model->mount);
+	plan_empty(model);
+	if (!cache_in_memory(model->cache))
+		return error_failed(error, "out of memory at operation %llu: what is left cannot be reclaimed; a kernel would have killed a process",
+				    (unsigned long long)model->op_count);
+	if (interface->completed)
+		interface->completed(model->source, op,
+				     done_at(model, op->time_ns, model->plan.fetch_bytes - read_before,
+					     model->plan.write_bytes - write_before));
+	return true;
+}
+
+/* ---- a run ---- */
+
+void model_describe(const struct model_options *options, const struct op_source *source, struct result *result)
+{
+	char policy[1024];
+
+	result->input = text_copy(source->name);
+	result->machine = text_copy("model");
+	result->policy = text_copy(policy_options_format(policy, sizeof(policy), &options->policy));
+	result->memory_bytes = options->memory_bytes;
+	result->is_cgroup = options->is_cgroup;
+	result->seed = options->seed;
+}
+
+static bool run_ops(struct model *model, struct error *error)
+{
+	const struct model_options *options = model->options;
+	struct op ops[OP_BATCH];
+	size_t count, most = model->source->interface->completed ? 1 : OP_BATCH;
+	uint64_t next_progress = PROGRESS_OPS;
+
+	for (;;) {
+		if (!op_source_next(model->source, ops, most, &count, error))
+			return false;
+		if (count == 0)
+			return true;
+		for (size_t i = 0; i < count; i++) {
+			if (!run_op(model, &ops[i], error))
+				return false;
+			recorder_sample(&model->recorder, model->cache, model->op_count);
+		}
+		if (options->progress && model->op_count >= next_progress) {
+			struct counters counters;
+			uint64_t done = 0, total = 0;
+
+			next_progress = model->op_count + PROGRESS_OPS;
+			model->source->interface->progress(model->source, &done, &total);
+			cache_counters(model->cache, 0, &counters);
+			options->progress(options->progress_context, done, total, model->op_count, counters.reread_bytes);
+		}
+	}
+}
+
+bool model_run(const struct model_options *options, struct op_source *source, struct result *result, struct error *error)
+{
+	struct model *model = memory_alloc(1, sizeof(*model));
+	uint64_t window = options->readahead_bytes ? options->readahead_bytes : READAHEAD_DEFAULT_BYTES;
+	struct cache_config config = {
+		.policy = &options->policy,
+		.filesystem = &options->filesystem->core,
+		.memory_bytes = options->memory_bytes,
+		.is_cgroup = options->is_cgroup,
+		.pinned_bytes = options->pinned_bytes,
+		.readahead_pages = (uint32_t)(window / PAGE_BYTES < UINT32_MAX ? window / PAGE_BYTES : UINT32_MAX),
+		.device_io_pages = options->filesystem->device_io_pages,
+		.completes_at_once = true,
+	};
+	bool done = false;
+
+	*result = (struct result){0};
+	*model = (struct model){.options = options, .fs = options->filesystem, .source = source};
+	model->cache = cache_create(&config, error);
+	if (!model->cache)
+		goto out;
+	tree_init(&model->tree, model->cache);
+	(void)array_push(&model->opens);
+	model->mount = (struct filesystem_mount){.cache = model->cache, .tree = &model->tree, .plan = &model->plan};
+	recorder_init(&model->recorder);
+	done = run_ops(model, error);
+	if (done) {
+		if (options->streams)
+			recorder_finish(&model->recorder, model->cache, stream_map_names(options->streams),
+					stream_map_count(options->streams), result);
+		else
+			recorder_finish(&model->recorder, model->cache, source->stream_names, source->stream_count, result);
+		model_describe(options, source, result);
+		result->readahead_bytes = window;
+		result->filesystem = text_copy(options->filesystem->name);
+		result->op_count = model->op_count;
+		result->file_count = model->file_count;
+	}
+	recorder_deinit(&model->recorder);
+	if (model->is_mounted)
+		model->fs->unmount(&model->mount);
+	tree_deinit(&model->tree);
+	array_deinit(&model->opens);
+out:
+	cache_destroy(model->cache);
+	memory_free(model);
+	return done;
+}

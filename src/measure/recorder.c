@@ -1,0 +1,102 @@
+#include "measure/recorder.h"
+
+#include <string.h>
+
+char *text_copy(const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+
+	return memcpy(memory_alloc(bytes, 1), text, bytes);
+}
+
+void recorder_init(struct recorder *recorder)
+{
+	*recorder = (struct recorder){.sample_every = 1};
+}
+
+void recorder_deinit(struct recorder *recorder)
+{
+	for (size_t i = 0; i < recorder->marks.count; i++)
+		memory_free(recorder->marks.at[i].label);
+	array_deinit(&recorder->marks);
+}
+
+void recorder_mark(struct recorder *recorder, const struct cache *cache, const char *label, uint64_t op_index)
+{
+	struct result_mark *mark = array_push(&recorder->marks);
+
+	mark->label = text_copy(label);
+	mark->op_index = op_index;
+	cache_counters(cache, 0, &mark->counters);
+}
+
+void recorder_take_sample(struct recorder *recorder, const struct cache *cache, uint64_t op_index)
+{
+	struct counters now;
+
+	if (recorder->sample_count == RECORDER_SAMPLES) {
+		/* Every other one goes. */
+		for (size_t i = 0; i < RECORDER_SAMPLES / 2; i++)
+			recorder->samples[i] = recorder->samples[2 * i + 1];
+		recorder->sample_count = RECORDER_SAMPLES / 2;
+		recorder->sample_every *= 2;
+	}
+	cache_counters(cache, 0, &now);
+	recorder->samples[recorder->sample_count++] = (struct result_sample){
+		.op_index = op_index,
+		.active_file_pages = now.active_file_pages,
+		.inactive_file_pages = now.inactive_file_pages,
+		.slab_bytes = now.slab_bytes,
+		.dirty_pages = now.dirty_pages,
+		.read_bytes = now.read_bytes,
+	};
+	recorder->sample_next = op_index - op_index % recorder->sample_every + recorder->sample_every;
+}
+
+static bool did_something(const struct counters *counters)
+{
+	for (int id = 0; id < COUNTER_COUNT; id++)
+		if (counter_get(counters, (enum counter_id)id))
+			return true;
+	return false;
+}
+
+void recorder_finish(struct recorder *recorder, const struct cache *cache, char *const *names, uint32_t name_count,
+		     struct result *result)
+{
+	uint32_t count = cache_stream_count(cache), kept = 0;
+	uint32_t *ids = memory_alloc(count, sizeof(*ids));
+
+	cache_counters(cache, 0, &result->totals);
+	result->known = COUNTERS_ALL_KNOWN;
+	result->marks = recorder->marks.at;
+	result->mark_count = recorder->marks.count;
+	recorder->marks.at = NULL;
+	recorder->marks.count = recorder->marks.capacity = 0;
+	result->samples = memory_alloc(recorder->sample_count + 1, sizeof(*result->samples));
+	memcpy(result->samples, recorder->samples, recorder->sample_count * sizeof(*result->samples));
+	result->sample_count = recorder->sample_count;
+
+	result->streams = memory_alloc(count, sizeof(*result->streams));
+	for (uint32_t id = 0; id < count; id++) {
+		struct result_stream *stream = &result->streams[kept];
+
+		if (id == 0) {
+			/* Stream 0 means the sum to cache_counters(); what nobody asked for is metadata at the start, if anything. */
+			continue;
+		}
+		cache_counters(cache, id, &stream->counters);
+		if (!did_something(&stream->counters))
+			continue;
+		stream->name = text_copy(id < name_count && names && names[id] ? names[id] : "(none)");
+		/* Slab and pinned memory are not kept apart by stream. */
+		stream->known = COUNTERS_ALL_KNOWN & ~(UINT64_C(1) << COUNTER_slab_bytes | UINT64_C(1) << COUNTER_pinned_bytes);
+		ids[kept++] = id;
+	}
+	result->stream_count = kept;
+	result->blame = memory_alloc((size_t)kept * kept + 1, sizeof(*result->blame));
+	for (uint32_t victim = 0; victim < kept; victim++)
+		for (uint32_t evictor = 0; evictor < kept; evictor++)
+			result->blame[victim * kept + evictor] = cache_blame(cache, ids[victim], ids[evictor]);
+	memory_free(ids);
+}

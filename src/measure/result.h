@@ -1,0 +1,89 @@
+/*
+ * result: what a run says happened, in the same form whichever machine it came from
+ *
+ * A value that a machine cannot know is absent: its bit in `known` is clear, and text, JSON and everything else say so.
+ * All strings are copies owned by the result; free with result_deinit().
+ */
+#ifndef REFAULT_MEASURE_RESULT_H
+#define REFAULT_MEASURE_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/counters.h"
+
+/* Numbers the counters, in counters.def's order. */
+enum counter_id {
+#define COUNTER(name, unit, meaning) COUNTER_##name,
+#define LEVEL(name, unit, meaning) COUNTER_##name,
+#include "cache/counters.def"
+#undef COUNTER
+#undef LEVEL
+	COUNTER_COUNT,
+};
+
+enum counter_unit { COUNTER_UNIT_BYTES, COUNTER_UNIT_COUNT };
+
+const char *counter_name(enum counter_id id);
+const char *counter_meaning(enum counter_id id);
+enum counter_unit counter_unit(enum counter_id id);
+bool counter_is_level(enum counter_id id);
+uint64_t counter_get(const struct counters *counters, enum counter_id id);
+
+#define COUNTERS_ALL_KNOWN ((UINT64_C(1) << COUNTER_COUNT) - 1)
+
+struct result_mark {
+	char *label;
+	uint64_t op_index; /* how many ops came before */
+	struct counters counters;
+};
+
+struct result_stream {
+	char *name;
+	struct counters counters; /* levels: this stream's share */
+	uint64_t known;		  /* bit per counter_id */
+	uint64_t passes;	  /* scenario jobs that loop: whole passes done; else 0 */
+	struct counters at_pass;  /* its counters at the end of its last whole pass; zero without one */
+};
+
+/* One sample of the levels over the run, evenly spaced in ops. */
+struct result_sample {
+	uint64_t op_index;
+	uint64_t active_file_pages, inactive_file_pages, slab_bytes, dirty_pages, read_bytes;
+};
+
+struct result {
+	/* the machine and the input, for headings and JSON "machine" */
+	char *input;	  /* "wal.csv", "cache-pressure" */
+	char *machine;	  /* "model" */
+	char *policy;	  /* "linux-6.18,statistics=fresh" as normalised */
+	char *filesystem; /* "ext4"; NULL in bare mode */
+	uint64_t memory_bytes;
+	bool is_cgroup;	   /* memory_bytes is a cgroup's limit, not a whole machine */
+	uint64_t readahead_bytes;
+	uint64_t seed;
+	uint64_t op_count, file_count;
+
+	struct counters totals;
+	uint64_t known; /* bit per counter_id, for totals and marks alike */
+
+	struct result_mark *marks;
+	size_t mark_count;
+
+	struct result_stream *streams; /* [0 .. stream_count - 1], only those that did something */
+	size_t stream_count;
+
+	/*
+	 * The blame matrix: blame[victim * stream_count + evictor] is how many pages of `victim` were re-read that had been evicted because
+	 * `evictor` allocated. NULL: not known.
+	 */
+	uint64_t *blame;
+
+	struct result_sample *samples;
+	size_t sample_count;
+};
+
+void result_deinit(struct result *result);
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * oracleGeneral: the binary traces of libCacheSim
+ *
+ *     24 bytes a record, little-endian, no header:
+ *     u32 time in seconds | u64 object id | u32 size in bytes | i64 number of the next request to the same object, -1: none
+ *
+ * Idea       an object becomes a page: a record is a read of 4096 bytes at id * 4096 of the file "objects". So a cache of N
+ *            pages is a cache of N objects, and published miss counts can be compared.
+ * Differs    1. sizes and the look into the future are checked and then left out; 2. ids from 2^51 on, which would lie
+ *            beyond the end of any file (2^63), go to "objects+N", N = id >> 51.
+ * Source     libCacheSim, libCacheSim/traceReader/customizedReader/oracle/oracleGeneralBin.h
+ */
+#include "op/import.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/size.h"
+
+enum { RECORD_BYTES = 24, FILE_ID_BITS = 51, BATCH_BYTES = 64 * 1024 };
+
+static_assert(FILE_ID_BITS + PAGE_SHIFT == 63, "the last page ends at OP_END_MAX");
+
+struct oraclegeneral {
+	uint64_t count;	   /* records read */
+	uint64_t time_ns;  /* of the last one */
+	uint64_t file;	   /* id >> FILE_ID_BITS of the last one */
+	uint32_t path;	   /* and its path */
+	bool any;
+};
+
+struct record {
+	uint32_t time_s;
+	uint64_t id;
+	uint32_t size;
+	int64_t next;
+};
+
+static uint64_t little_endian(const unsigned char *from, unsigned int bytes)
+{
+	uint64_t value = 0;
+
+	for (unsigned int i = 0; i < bytes; i++)
+		value |= (uint64_t)from[i] << (8 * i);
+	return value;
+}
+
+static struct record record_at(const unsigned char *at)
+{
+	return (struct record){
+		.time_s = (uint32_t)little_endian(at, 4),
+		.id = little_endian(at + 4, 8),
+		.size = (uint32_t)little_endian(at + 12, 4),
+		.next = (int64_t)little_endian(at + 16, 8),
+	};
+}
+
+/*
+ * There is no magic number, so every record in sight must make sense: the time never goes back nor leaps a year, no object is
+ * larger than 1 GiB, and the next request to it comes later in the file than this one.
+ */
+static enum import_match oraclegeneral_match(const unsigned char *head, size_t bytes, bool whole)
+{
+	const uint32_t leap_s = 366 * 24 * 3600;
+	size_t count = bytes / RECORD_BYTES;
+	uint32_t time_s = 0;
+
+	if (count == 0 || (count < 2 && !whole) || import_is_text(head, bytes))
+		return IMPORT_NO;
+	for (size_t i = 0; i < count; i++) {
+		struct record record = record_at(head + i * RECORD_BYTES);
+
+		if (i && (record.time_s < time_s || record.time_s - time_s > leap_s))
+			return IMPORT_NO;
+		if (record.size == 0 || record.size > GIB)
+			return IMPORT_NO;
+		if (record.next != -1 && (record.next <= (int64_t)i || record.next >> 40))
+			return IMPORT_NO;
+		time_s = record.time_s;
+	}
+	return count < 4 ? IMPORT_PERHAPS : IMPORT_LIKELY;
+}
+
+static uint32_t path_of(struct import *import, uint64_t file)
+{
+	struct oraclegeneral *state = import->state;
+	char text[32];
+
+	if (state->any && state->file == file)
+		return state->path;
+	if (file)
+		snprintf(text, sizeof(text), "objects+%" PRIu64, file);
+	else
+		snprintf(text, sizeof(text), "objects");
+	state->any = true;
+	state->file = file;
+	state->path = path_intern(import->source.paths, text, strlen(text));
+	return state->path;
+}
+
+/* False: the record at input->at cannot follow the one before. */
+static bool record_read(struct import *import, struct op *op, struct error *error)
+{
+	struct oraclegeneral *state = import->state;
+	struct record record = record_at(import->input->at);
+	uint64_t time_ns = record.time_s * NS_PER_SECOND;
+
+	state->count++;
+	import->input->at += RECORD_BYTES;
+	if (time_ns < state->time_ns)
+		return error_at(error, import->input->name, 0, 0,
+				"mis-ordered: record %" PRIu64 " has time %" PRIu32
+				" s, the one before %" PRIu64 " s",
+				state->count, record.time_s, state->time_ns / NS_PER_SECOND);
+	state->time_ns = time_ns;
+	*op = (struct op){
+		.time_ns = time_ns,
+		.offset = (record.id & ((UINT64_C(1) << FILE_ID_BITS) - 1)) << PAGE_SHIFT,
+		.bytes = PAGE_BYTES,
+		.path = path_of(import, record.id >> FILE_ID_BITS),
+		.kind = OP_READ,
+	};
+	return true;
+}
+
+static bool oraclegeneral_next(struct import *import, struct op *ops, size_t count, size_t *got,
+			       struct error *error)
+{
+	struct oraclegeneral *state = import->state;
+	struct input *input = import->input;
+
+	*got = 0;
+	while (*got < count) {
+		if (input_visible(input) < RECORD_BYTES && !input->last &&
+		    !input_fill(input, BATCH_BYTES, error) && input_visible(input) < RECORD_BYTES)
+			return false;
+		if (input_visible(input) == 0)
+			return true;
+		if (input_visible(input) < RECORD_BYTES) {
+			input->cut_off = true;
+			return error_at(error, input->name, 0, 0,
+					"cut off after %" PRIu64
+					" records: %zu of the next one's %d bytes are there",
+					state->count, input_visible(input), RECORD_BYTES);
+		}
+		if (record_read(import, &ops[*got], error))
+			++*got;
+		else if (import->lenient)
+			import->skipped++;
+		else
+			return false;
+	}
+	return true;
+}
+
+const struct import_format format_oraclegeneral = {
+	.about = {"oracleGeneral", "libCacheSim's binary format; an object is a page"},
+	.state_bytes = sizeof(struct oraclegeneral),
+	.match = oraclegeneral_match,
+	.next = oraclegeneral_next,
+};

@@ -1,0 +1,410 @@
+#include "op/trace.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "op/native.h"
+
+struct trace_writer {
+	int fd;
+	char *path;	   /* where the file will be */
+	char *path_beside; /* where it is being written */
+	const struct path_table *paths;
+	ARRAY(uint32_t) file_ids; /* by the source's path id: the file's id + 1; 0: not in the file yet */
+	uint32_t path_count;	  /* in the file */
+	uint64_t time_ns;	  /* of the last op */
+	uint64_t op_count;	  /* in the file, with those in `ops` */
+	uint64_t block_count;
+
+	/* The block at hand; its ops have the file's path ids. */
+	struct op *ops;
+	size_t count;
+	uint64_t *prefix_bytes; /* of each new path: how much it shares with the one before */
+	uint64_t *suffix_bytes; /* and how much follows */
+	size_t new_paths;
+	struct column_bytes text; /* the suffixes */
+	char last_path[PATH_BYTES_MAX];
+	size_t last_path_bytes;
+
+	struct native_predictor predictor;
+	struct column_writer *columns;
+	struct column_bytes body;
+	uint64_t *numbers, *relative; /* NATIVE_BLOCK_OPS_MAX each */
+};
+
+uint64_t native_checksum(const unsigned char *header, const unsigned char *body, size_t body_bytes)
+{
+	XXH64_state_t state;
+
+	XXH64_reset(&state, 0);
+	XXH64_update(&state, header, NATIVE_SUMMED_BYTES);
+	XXH64_update(&state, body, body_bytes);
+	return XXH64_digest(&state);
+}
+
+static bool write_all(struct trace_writer *writer, const unsigned char *from, size_t bytes,
+		      struct error *error)
+{
+	while (bytes) {
+		ssize_t written = write(writer->fd, from, bytes);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return error_system(error, "cannot write %s", writer->path_beside);
+		from += written;
+		bytes -= (size_t)written;
+	}
+	return true;
+}
+
+static char *text_join(const char *a, const char *b)
+{
+	size_t bytes = strlen(a) + strlen(b) + 1;
+	char *text = memory_alloc(bytes, 1);
+
+	snprintf(text, bytes, "%s%s", a, b);
+	return text;
+}
+
+/* Where `path` really leads: renaming over a link would replace the link, renaming over a device the device. */
+static bool target_find(struct trace_writer *writer, const char *path, struct error *error)
+{
+	struct stat status;
+	char *real;
+
+	if (stat(path, &status) != 0) {
+		writer->path = text_join(path, "");
+		return true; /* not there yet; anything worse shows when the file beside it is made */
+	}
+	if (!S_ISREG(status.st_mode))
+		return error_input(error, "%s is %s: a trace must be a regular file", path,
+				   S_ISDIR(status.st_mode) ? "a directory" : "not a file");
+	real = realpath(path, NULL);
+	if (!real)
+		return error_system(error, "cannot find where %s leads", path);
+	writer->path = text_join(real, "");
+	free(real);
+	return true;
+}
+
+/* Create with open(), not mkstemp(), so that the umask decides who may read the trace. */
+static bool beside_create(struct trace_writer *writer, struct error *error)
+{
+	for (int i = 0; i < 100; i++) {
+		char suffix[48];
+
+		snprintf(suffix, sizeof(suffix), ".%ld-%d.part", (long)getpid(), i);
+		writer->path_beside = text_join(writer->path, suffix);
+		writer->fd = open(writer->path_beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+				  0666);
+		if (writer->fd >= 0)
+			return true;
+		memory_free(writer->path_beside);
+		writer->path_beside = NULL;
+		if (errno != EEXIST)
+			break;
+	}
+	return error_system(error, "cannot create %s", writer->path);
+}
+
+static bool file_header_write(struct trace_writer *writer, struct error *error)
+{
+	unsigned char header[NATIVE_FILE_HEADER_BYTES];
+
+	memcpy(header, NATIVE_MAGIC, NATIVE_MAGIC_BYTES);
+	native_put32(header + 8, NATIVE_VERSION);
+	native_put32(header + 12, (uint32_t)XXH64(header, 12, 0));
+	return write_all(writer, header, sizeof(header), error);
+}
+
+struct trace_writer *trace_writer_create(const char *path, struct error *error)
+{
+	struct trace_writer *writer = memory_alloc(1, sizeof(*writer));
+
+	writer->fd = -1;
+	writer->ops = memory_alloc(NATIVE_BLOCK_OPS_MAX, sizeof(*writer->ops));
+	writer->numbers = memory_alloc(NATIVE_BLOCK_OPS_MAX, sizeof(uint64_t));
+	writer->relative = memory_alloc(NATIVE_BLOCK_OPS_MAX, sizeof(uint64_t));
+	writer->prefix_bytes = memory_alloc(COLUMN_COUNT_MAX, sizeof(uint64_t));
+	writer->suffix_bytes = memory_alloc(COLUMN_COUNT_MAX, sizeof(uint64_t));
+	writer->columns = column_writer_create();
+	if (!target_find(writer, path, error) || !beside_create(writer, error) ||
+	    !file_header_write(writer, error)) {
+		trace_writer_abandon(writer);
+		return NULL;
+	}
+	return writer;
+}
+
+void trace_writer_abandon(struct trace_writer *writer)
+{
+	if (!writer)
+		return;
+	if (writer->fd >= 0)
+		close(writer->fd);
+	if (writer->path_beside)
+		unlink(writer->path_beside);
+	memory_free(writer->path);
+	memory_free(writer->path_beside);
+	memory_free(writer->ops);
+	memory_free(writer->numbers);
+	memory_free(writer->relative);
+	memory_free(writer->prefix_bytes);
+	memory_free(writer->suffix_bytes);
+	array_deinit(&writer->text.packed);
+	array_deinit(&writer->body.packed);
+	array_deinit(&writer->file_ids);
+	array_deinit(&writer->predictor.ends);
+	column_writer_destroy(writer->columns);
+	memory_free(writer);
+}
+
+static void paths_put(struct trace_writer *writer)
+{
+	column_put(writer->columns, &writer->body, writer->prefix_bytes, writer->new_paths,
+		   COLUMN_UNSIGNED);
+	column_put(writer->columns, &writer->body, writer->suffix_bytes, writer->new_paths,
+		   COLUMN_UNSIGNED);
+	column_put_bytes(writer->columns, &writer->body, writer->text.packed.at,
+			 writer->text.packed.count);
+}
+
+static void numbers_put(struct trace_writer *writer, size_t count)
+{
+	column_put(writer->columns, &writer->body, writer->numbers, count, COLUMN_UNSIGNED);
+}
+
+/* A first byte says which of the two is there: the offsets, or how far they are from what was predicted. */
+static void offsets_put(struct trace_writer *writer, const uint64_t *absolute,
+			const uint64_t *relative, size_t count)
+{
+	size_t start = writer->body.packed.count, absolute_bytes, relative_bytes;
+
+	if (count == 0)
+		return;
+	column_append(&writer->body, "\1", 1);
+	column_put(writer->columns, &writer->body, relative, count, COLUMN_SIGNED);
+	relative_bytes = writer->body.packed.count - start;
+	column_append(&writer->body, "\0", 1);
+	column_put(writer->columns, &writer->body, absolute, count, COLUMN_UNSIGNED);
+	absolute_bytes = writer->body.packed.count - start - relative_bytes;
+	if (absolute_bytes <= relative_bytes) {
+		memmove(writer->body.packed.at + start,
+			writer->body.packed.at + start + relative_bytes, absolute_bytes);
+		writer->body.packed.count = start + absolute_bytes;
+	} else {
+		writer->body.packed.count = start + relative_bytes;
+	}
+}
+
+/* The columns from the kinds on; README.md has their order. */
+static void ops_put(struct trace_writer *writer)
+{
+	uint64_t *numbers = writer->numbers;
+	uint64_t *absolute = memory_alloc(writer->count, sizeof(*absolute));
+	uint64_t *bytes = memory_alloc(writer->count, sizeof(*bytes));
+	uint64_t time_ns = writer->ops[0].time_ns;
+	size_t offset_count = 0, bytes_count = 0, rename_count = 0;
+
+	for (size_t i = 0; i < writer->count; i++) {
+		const struct op *op = &writer->ops[i];
+		uint64_t offset_expected, bytes_expected;
+
+		native_predict(&writer->predictor, (enum op_kind)op->kind, op->path,
+			       &offset_expected, &bytes_expected);
+		numbers[i] = (uint64_t)op->kind << NATIVE_KIND_SHIFT;
+		if (op->offset != offset_expected) {
+			numbers[i] |= NATIVE_OFFSET_DIFFERS;
+			absolute[offset_count] = op->offset;
+			writer->relative[offset_count++] = op->offset - offset_expected;
+		}
+		if (op->bytes != bytes_expected) {
+			numbers[i] |= NATIVE_BYTES_DIFFER;
+			bytes[bytes_count++] = op->bytes;
+		}
+		native_learn(&writer->predictor, op);
+	}
+	numbers_put(writer, writer->count);
+	for (size_t i = 0; i < writer->count; i++)
+		numbers[i] = writer->ops[i].thread;
+	numbers_put(writer, writer->count);
+	for (size_t i = 0; i < writer->count; i++) {
+		numbers[i] = writer->ops[i].time_ns - time_ns;
+		time_ns = writer->ops[i].time_ns;
+	}
+	numbers_put(writer, writer->count);
+	for (size_t i = 0; i < writer->count; i++)
+		numbers[i] = writer->ops[i].path;
+	numbers_put(writer, writer->count);
+	for (size_t i = 0; i < writer->count; i++) {
+		if (writer->ops[i].kind == OP_RENAME)
+			numbers[rename_count++] = writer->ops[i].path_to;
+	}
+	numbers_put(writer, rename_count);
+	offsets_put(writer, absolute, writer->relative, offset_count);
+	column_put(writer->columns, &writer->body, bytes, bytes_count, COLUMN_UNSIGNED);
+	memory_free(absolute);
+	memory_free(bytes);
+}
+
+/* Put the header before the body, which begins with room for it, and write both. */
+static bool block_write(struct trace_writer *writer, uint32_t mark, struct error *error)
+{
+	unsigned char *header = writer->body.packed.at;
+	size_t body_bytes = writer->body.packed.count - NATIVE_BLOCK_HEADER_BYTES;
+
+	assert(body_bytes <= NATIVE_BODY_BYTES_MAX);
+	native_put32(header + NATIVE_AT_MARK, mark);
+	native_put32(header + NATIVE_AT_BODY_BYTES, (uint32_t)body_bytes);
+	native_put32(header + NATIVE_AT_OPS, (uint32_t)writer->count);
+	native_put32(header + NATIVE_AT_PATHS, (uint32_t)writer->new_paths);
+	native_put32(header + NATIVE_AT_TEXT_BYTES, (uint32_t)writer->text.packed.count);
+	native_put32(header + NATIVE_AT_ZERO, 0);
+	native_put64(header + NATIVE_AT_TIME, writer->count ? writer->ops[0].time_ns : 0);
+	native_put64(header + NATIVE_AT_CHECKSUM,
+		     native_checksum(header, header + NATIVE_BLOCK_HEADER_BYTES, body_bytes));
+	return write_all(writer, writer->body.packed.at, writer->body.packed.count, error);
+}
+
+static void body_begin(struct trace_writer *writer)
+{
+	static const unsigned char room[NATIVE_BLOCK_HEADER_BYTES];
+
+	writer->body.packed.count = 0;
+	column_append(&writer->body, room, sizeof(room));
+}
+
+static bool block_flush(struct trace_writer *writer, struct error *error)
+{
+	if (writer->count == 0)
+		return true;
+	body_begin(writer);
+	paths_put(writer);
+	ops_put(writer);
+	if (!block_write(writer, NATIVE_MARK_BLOCK, error))
+		return false;
+	writer->block_count++;
+	writer->count = 0;
+	writer->new_paths = 0;
+	writer->text.packed.count = 0;
+	writer->last_path_bytes = 0;
+	return true;
+}
+
+/* The file's id of one of the source's paths; a new one is added to the block. */
+static uint32_t path_give(struct trace_writer *writer, uint32_t path)
+{
+	const char *text;
+	size_t bytes, shared = 0;
+
+	while (writer->file_ids.count <= path)
+		*array_push(&writer->file_ids) = 0;
+	if (writer->file_ids.at[path])
+		return writer->file_ids.at[path] - 1;
+
+	text = path_text(writer->paths, path);
+	bytes = path_bytes(writer->paths, path);
+	while (shared < bytes && shared < writer->last_path_bytes &&
+	       text[shared] == writer->last_path[shared])
+		shared++;
+	writer->prefix_bytes[writer->new_paths] = shared;
+	writer->suffix_bytes[writer->new_paths++] = bytes - shared;
+	column_append(&writer->text, text + shared, bytes - shared);
+	memcpy(writer->last_path, text, bytes);
+	writer->last_path_bytes = bytes;
+	writer->file_ids.at[path] = ++writer->path_count;
+	return writer->path_count - 1;
+}
+
+bool trace_write(struct trace_writer *writer, const struct op_source *source, const struct op *ops,
+		 size_t count, struct error *error)
+{
+	assert(!writer->paths || writer->paths == source->paths);
+	writer->paths = source->paths;
+	for (size_t i = 0; i < count; i++) {
+		const struct op *op = &ops[i];
+		struct op *kept;
+
+		assert(op->kind < OP_KIND_COUNT);
+		if (op->time_ns < writer->time_ns || op->time_ns > OP_TIME_MAX)
+			return error_failed(error,
+					    "op %" PRIu64 " at %" PRIu64 " ns cannot follow one at %" PRIu64
+					    " ns in a trace",
+					    writer->op_count + 1, op->time_ns, writer->time_ns);
+		if (op->offset > OP_END_MAX || op->bytes > OP_END_MAX - op->offset)
+			return error_failed(error,
+					    "op %" PRIu64 " ends beyond 2^63 bytes: offset %" PRIu64
+					    ", bytes %" PRIu64,
+					    writer->op_count + 1, op->offset, op->bytes);
+		kept = &writer->ops[writer->count++];
+		*kept = *op;
+		kept->path = path_give(writer, op->path);
+		if (op->kind == OP_RENAME)
+			kept->path_to = path_give(writer, op->path_to);
+		writer->time_ns = op->time_ns;
+		writer->op_count++;
+		if ((writer->count == NATIVE_BLOCK_OPS_MAX ||
+		     writer->text.packed.count >= NATIVE_BLOCK_TEXT_FULL) &&
+		    !block_flush(writer, error))
+			return false;
+	}
+	return true;
+}
+
+static bool end_write(struct trace_writer *writer, struct error *error)
+{
+	unsigned char totals[NATIVE_END_BODY_BYTES];
+
+	native_put64(totals, writer->op_count);
+	native_put64(totals + 8, writer->block_count);
+	native_put64(totals + 16, writer->path_count);
+	body_begin(writer);
+	column_append(&writer->body, totals, sizeof(totals));
+	return block_write(writer, NATIVE_MARK_END, error);
+}
+
+/* A rename is on disk when its directory is. Where directories cannot be synced, the file system sees to it. */
+static void directory_sync(const char *path)
+{
+	char *directory = text_join(path, "");
+	char *slash = strrchr(directory, '/');
+	int fd;
+
+	if (slash)
+		slash[slash == directory ? 1 : 0] = '\0';
+	fd = open(slash ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0) {
+		(void)fsync(fd);
+		close(fd);
+	}
+	memory_free(directory);
+}
+
+bool trace_writer_close(struct trace_writer *writer, struct error *error)
+{
+	bool fine = block_flush(writer, error) && end_write(writer, error);
+
+	if (fine && fsync(writer->fd) != 0)
+		fine = error_system(error, "cannot write %s to disk", writer->path_beside);
+	if (fine && rename(writer->path_beside, writer->path) != 0)
+		fine = error_system(error, "cannot rename %s to %s", writer->path_beside,
+				    writer->path);
+	if (fine) {
+		directory_sync(writer->path);
+		memory_free(writer->path_beside);
+		writer->path_beside = NULL;
+	}
+	trace_writer_abandon(writer);
+	return fine;
+}

@@ -1,0 +1,464 @@
+#include "report/comparison.h"
+
+#include "base/array.h"
+#include "base/memory.h"
+#include "base/size.h"
+#include "report/name.h"
+#include "report/report.h"
+#include "report/report_private.h"
+#include "report/table.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { WRAP_COLUMNS = 98, CELL_TEXT_BYTES = 48 };
+
+/* Nobody gains or loses by less than a hundredth. */
+enum { NOTABLE_PERCENT = 1 };
+
+/* ---- values ---- */
+
+struct value {
+	uint64_t number;
+	bool known;
+};
+
+static const struct result_stream *stream_find(const struct result *result, const char *name)
+{
+	for (size_t i = 0; i < result->stream_count; i++) {
+		if (strcmp(result->streams[i].name, name) == 0)
+			return &result->streams[i];
+	}
+	return NULL;
+}
+
+static struct value row_value(const struct comparison_row *row, const struct result *result)
+{
+	struct value value = {.known = true};
+
+	if (row->stream_count == 0)
+		return (struct value){.number = counter_get(&result->totals, row->counter),
+				      .known = result_knows(result, row->counter)};
+	for (size_t i = 0; i < row->stream_count; i++) {
+		const struct result_stream *stream = stream_find(result, row->streams[i]);
+
+		if (!stream)
+			continue; /* did nothing */
+		if (!(stream->known >> row->counter & 1))
+			value.known = false;
+		value.number += counter_get(row->whole_passes ? &stream->at_pass : &stream->counters,
+					    row->counter);
+	}
+	return value;
+}
+
+/* "27.3 GB": three digits, powers of ten. */
+static const char *decimal_size(char text[CELL_TEXT_BYTES], uint64_t bytes)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+	uint64_t one = 1, tenths;
+	size_t unit = 0;
+
+	if (bytes == 0)
+		return strcpy(text, "0");
+	for (; unit < 6 && bytes / one >= 1000; unit++)
+		one *= 1000;
+	tenths = (uint64_t)(((unsigned __int128)bytes * 10 + one / 2) / one);
+	if (unit == 0)
+		snprintf(text, CELL_TEXT_BYTES, "%" PRIu64 " B", bytes);
+	else
+		snprintf(text, CELL_TEXT_BYTES, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10,
+			 units[unit]);
+	return text;
+}
+
+static const char *value_format(char text[CELL_TEXT_BYTES], const struct comparison_row *row,
+				struct value value)
+{
+	uint64_t hundredths;
+
+	if (!value.known)
+		return strcpy(text, "?");
+	if (row->per_bytes) {
+		hundredths = (uint64_t)(((unsigned __int128)value.number * 100 + row->per_bytes / 2) /
+					row->per_bytes);
+		snprintf(text, CELL_TEXT_BYTES, "%" PRIu64 ".%02" PRIu64, hundredths / 100,
+			 hundredths % 100);
+		return text;
+	}
+	if (counter_unit(row->counter) == COUNTER_UNIT_BYTES)
+		return decimal_size(text, value.number);
+	return count_format(text, value.number);
+}
+
+/* "0.517"; "-" of nothing. */
+static const char *ratio_format(char text[CELL_TEXT_BYTES], struct value first, struct value last)
+{
+	uint64_t thousandths;
+
+	if (!first.known || !last.known || first.number == 0 ||
+	    last.number / first.number >= UINT64_C(1000000))
+		return strcpy(text, "-");
+	thousandths = (uint64_t)(((unsigned __int128)last.number * 1000 + first.number / 2) /
+				 first.number);
+	snprintf(text, CELL_TEXT_BYTES, "%" PRIu64 ".%03" PRIu64, thousandths / 1000,
+		 thousandths % 1000);
+	return text;
+}
+
+static struct value published_value(const struct comparison_row *row, size_t i)
+{
+	return (struct value){.number = row->published[i], .known = row->published_known[i]};
+}
+
+static bool row_is_published(const struct comparison_row *row, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (row->published_known[i])
+			return true;
+	}
+	return false;
+}
+
+/* ---- rows that nobody asked for: what each stream read again ---- */
+
+struct rows {
+	struct arena arena;
+	ARRAY(struct comparison_row) list;
+	const struct comparison_row *at;
+	size_t count;
+};
+
+static bool streams_name_is_new(const struct comparison *comparison, size_t result, size_t stream)
+{
+	const char *name = comparison->results[result].streams[stream].name;
+
+	for (size_t i = 0; i < result; i++) {
+		if (stream_find(&comparison->results[i], name))
+			return false;
+	}
+	return true;
+}
+
+static void rows_add_streams(struct rows *rows, const struct comparison *comparison)
+{
+	for (size_t r = 0; r < comparison->count; r++) {
+		for (size_t s = 0; s < comparison->results[r].stream_count; s++) {
+			const char *name = comparison->results[r].streams[s].name;
+			const char **streams = arena_alloc(&rows->arena, sizeof(*streams));
+			size_t bytes = strlen(name) + sizeof(" read again");
+			char *label = arena_alloc(&rows->arena, bytes);
+
+			if (!streams_name_is_new(comparison, r, s))
+				continue;
+			snprintf(label, bytes, "%s read again", name);
+			streams[0] = name;
+			*array_push(&rows->list) = (struct comparison_row){
+				.label = label,
+				.counter = COUNTER_reread_bytes,
+				.streams = streams,
+				.stream_count = 1,
+			};
+		}
+	}
+}
+
+static void rows_make(struct rows *rows, const struct comparison *comparison)
+{
+	static const struct {
+		const char *label;
+		enum counter_id counter;
+	} totals[] = {
+		{"all read again", COUNTER_reread_bytes},
+		{"read from the device", COUNTER_read_bytes},
+		{"written to it", COUNTER_write_bytes},
+		{"inodes allocated again", COUNTER_inodes_reallocated},
+	};
+
+	*rows = (struct rows){.at = comparison->rows, .count = comparison->row_count};
+	if (comparison->row_count)
+		return;
+	rows_add_streams(rows, comparison);
+	for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++)
+		*array_push(&rows->list) = (struct comparison_row){.label = totals[i].label,
+								   .counter = totals[i].counter};
+	rows->at = rows->list.at;
+	rows->count = rows->list.count;
+}
+
+static void rows_free(struct rows *rows)
+{
+	array_deinit(&rows->list);
+	arena_deinit(&rows->arena);
+}
+
+/* ---- the table ---- */
+
+static void headings(struct table *table, const struct comparison *comparison, bool published)
+{
+	table_column(table, comparison->key, TABLE_LEFT, TABLE_KEEP);
+	for (int part = 0; part < (published ? 2 : 1); part++) {
+		for (size_t i = 0; i < comparison->count; i++) {
+			char shown[NAME_TEXT_BYTES], heading[NAME_TEXT_BYTES + 16];
+
+			snprintf(heading, sizeof(heading), "%s%s",
+				 part && i == 0 ? "published: " : "",
+				 name_show(shown, comparison->settings[i], NAME_COLUMNS));
+			table_column(table, heading, TABLE_UNIT, TABLE_KEEP);
+		}
+		if (comparison->count == 2)
+			table_column(table, "ratio", TABLE_RIGHT, TABLE_KEEP);
+	}
+}
+
+static void row_print(struct table *table, const struct comparison *comparison,
+		      const struct comparison_row *row, bool published)
+{
+	char text[CELL_TEXT_BYTES], label[NAME_TEXT_BYTES];
+	struct value values[COMPARISON_SETTINGS_MAX];
+
+	table_text(table, name_show(label, row->label, NAME_COLUMNS_MAX));
+	for (size_t i = 0; i < comparison->count; i++) {
+		values[i] = row_value(row, &comparison->results[i]);
+		table_text(table, value_format(text, row, values[i]));
+	}
+	if (comparison->count == 2)
+		table_text(table, ratio_format(text, values[0], values[1]));
+	for (size_t i = 0; published && i < comparison->count; i++) {
+		values[i] = published_value(row, i);
+		table_text(table, values[i].known ? value_format(text, row, values[i]) : "");
+	}
+	if (published && comparison->count == 2)
+		table_text(table, row_is_published(row, 2) ? ratio_format(text, values[0], values[1])
+							   : "");
+}
+
+/* A row of its own: how long it all took. */
+static void elapsed_print(struct table *table, const struct comparison *comparison, bool published)
+{
+	size_t cells = published ? comparison->count : 0;
+	char text[SIZE_TEXT_BYTES];
+
+	if (!comparison->elapsed_ns)
+		return;
+	table_text(table, "time it takes");
+	for (size_t i = 0; i < comparison->count; i++)
+		table_text(table, time_format(text, comparison->elapsed_ns[i]));
+	cells += comparison->count == 2 ? (published ? 2 : 1) : 0;
+	while (cells-- > 0)
+		table_text(table, "");
+}
+
+static void table_of_rows(FILE *out, const struct comparison *comparison, const struct rows *rows,
+			  bool colour)
+{
+	struct table *table = table_create();
+	bool published = false;
+
+	for (size_t i = 0; i < rows->count; i++)
+		published |= row_is_published(&rows->at[i], comparison->count);
+	headings(table, comparison, published);
+	for (size_t i = 0; i < rows->count; i++)
+		row_print(table, comparison, &rows->at[i], published);
+	elapsed_print(table, comparison, published);
+	table_print(out, table, INDENT, colour);
+	table_destroy(table);
+}
+
+/* ---- in words ---- */
+
+/* Words of `text` from `column` on, in lines of at most WRAP_COLUMNS; the first goes where the cursor is. */
+static void wrapped(FILE *out, const char *text, size_t column)
+{
+	size_t at = column;
+
+	while (*text) {
+		size_t bytes = strcspn(text, " \n");
+		char word[256];
+
+		if (bytes >= sizeof(word))
+			bytes = sizeof(word) - 1;
+		memcpy(word, text, bytes);
+		word[bytes] = '\0';
+		if (at > column && at + 1 + text_columns(word) > WRAP_COLUMNS) {
+			fprintf(out, "\n%*s", (int)column, "");
+			at = column;
+		}
+		fprintf(out, "%s%s", at > column ? " " : "", word);
+		at += text_columns(word) + (at > column);
+		text += bytes;
+		text += strspn(text, " \n");
+	}
+	fputc('\n', out);
+}
+
+enum verdict { VERDICT_SAME, VERDICT_GAINS, VERDICT_LOSES };
+
+/* By one stream's own figures of what it had to fetch again; the first that differs decides. */
+static enum verdict stream_verdict(const struct comparison *comparison, const struct rows *rows,
+				   const char *name)
+{
+	const struct result *first = &comparison->results[0];
+	const struct result *last = &comparison->results[comparison->count - 1];
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct comparison_row *row = &rows->at[i];
+		struct value a, b;
+		uint64_t larger, difference;
+
+		if (row->stream_count != 1 || strcmp(row->streams[0], name) != 0 ||
+		    (row->counter != COUNTER_reread_bytes &&
+		     row->counter != COUNTER_inodes_reallocated))
+			continue;
+		a = row_value(row, first);
+		b = row_value(row, last);
+		larger = a.number > b.number ? a.number : b.number;
+		difference = larger - (a.number > b.number ? b.number : a.number);
+		if (!a.known || !b.known || difference <= larger / 100 * NOTABLE_PERCENT)
+			continue;
+		return b.number < a.number ? VERDICT_GAINS : VERDICT_LOSES;
+	}
+	return VERDICT_SAME;
+}
+
+static void verdict_list(FILE *out, const struct comparison *comparison, const struct rows *rows,
+			 enum verdict wanted, const char *nobody)
+{
+	const struct result *first = &comparison->results[0];
+	const char *between = "";
+	char name[NAME_TEXT_BYTES];
+
+	for (size_t i = 0; i < first->stream_count; i++) {
+		if (stream_verdict(comparison, rows, first->streams[i].name) != wanted)
+			continue;
+		fprintf(out, "%s%s", between,
+			name_show(name, first->streams[i].name, NAME_COLUMNS));
+		between = ", ";
+	}
+	if (!between[0])
+		fputs(nobody, out);
+}
+
+static void verdicts(FILE *out, const struct comparison *comparison, const struct rows *rows)
+{
+	char last[NAME_TEXT_BYTES], first[NAME_TEXT_BYTES];
+
+	if (comparison->count < 2)
+		return;
+	fprintf(out, "\nWith %s %s instead of %s: who gains: ", comparison->key,
+		name_show(last, comparison->settings[comparison->count - 1], NAME_COLUMNS),
+		name_show(first, comparison->settings[0], NAME_COLUMNS));
+	verdict_list(out, comparison, rows, VERDICT_GAINS, "nobody");
+	fputs(".  Who loses: ", out);
+	verdict_list(out, comparison, rows, VERDICT_LOSES, "nobody here");
+	fputs(".\n", out);
+}
+
+void comparison_text(FILE *out, const struct comparison *comparison,
+		     const struct report_options *options)
+{
+	struct rows rows;
+
+	assert(comparison->count >= 1 && comparison->count <= COMPARISON_SETTINGS_MAX);
+	report_headline(out, &comparison->results[0], options, strcmp(comparison->key, "policy") != 0);
+	if (comparison->summary) {
+		fprintf(out, "%*s", INDENT, "");
+		wrapped(out, comparison->summary, INDENT);
+	}
+	fputc('\n', out);
+	rows_make(&rows, comparison);
+	table_of_rows(out, comparison, &rows, options->colour);
+	verdicts(out, comparison, &rows);
+	for (size_t i = 0; i < rows.count; i++) {
+		if (rows.at[i].note)
+			wrapped(out, rows.at[i].note, 0);
+	}
+	if (comparison->source) {
+		fputs("Published: ", out);
+		wrapped(out, comparison->source, strlen("Published: "));
+	}
+	if (comparison->see) {
+		fputs("Next: ", out);
+		wrapped(out, comparison->see, strlen("Next: "));
+	}
+	rows_free(&rows);
+}
+
+/* ---- JSON ---- */
+
+static json_t *number_json(struct value value)
+{
+	return value.known ? json_integer((json_int_t)value.number) : json_null();
+}
+
+static json_t *ratio_json(struct value first, struct value last)
+{
+	if (!first.known || !last.known || first.number == 0)
+		return json_null();
+	return json_real((double)last.number / (double)first.number);
+}
+
+static json_t *text_json(const char *text)
+{
+	char *utf8 = name_utf8(text);
+	json_t *json = json_string(utf8);
+
+	memory_free(utf8);
+	return json;
+}
+
+static json_t *row_json(const struct comparison *comparison, const struct comparison_row *row)
+{
+	json_t *object = json_object(), *streams = json_array(), *values = json_array();
+	json_t *published = json_array();
+	size_t last = comparison->count - 1;
+
+	for (size_t i = 0; i < row->stream_count; i++)
+		json_array_append_new(streams, text_json(row->streams[i]));
+	for (size_t i = 0; i < comparison->count; i++) {
+		json_array_append_new(values, number_json(row_value(row, &comparison->results[i])));
+		json_array_append_new(published, number_json(published_value(row, i)));
+	}
+	json_object_set_new(object, "label", text_json(row->label));
+	json_object_set_new(object, "counter", json_string(counter_name(row->counter)));
+	json_object_set_new(object, "streams", streams);
+	json_object_set_new(object, "counted",
+			    json_string(row->whole_passes ? "whole_passes" : "end"));
+	json_object_set_new(object, "per_bytes",
+			    row->per_bytes ? json_integer((json_int_t)row->per_bytes) : json_null());
+	json_object_set_new(object, "values", values);
+	json_object_set_new(object, "ratio",
+			    ratio_json(row_value(row, &comparison->results[0]),
+				       row_value(row, &comparison->results[last])));
+	json_object_set_new(object, "published", published);
+	json_object_set_new(object, "published_ratio",
+			    ratio_json(published_value(row, 0), published_value(row, last)));
+	return object;
+}
+
+json_t *comparison_json(const struct comparison *comparison, const struct report_options *options)
+{
+	json_t *json = json_object(), *runs = json_array(), *figures = json_array();
+	json_t *compare = json_object(), *settings = json_array(), *elapsed = json_array();
+	struct rows rows;
+
+	rows_make(&rows, comparison);
+	for (size_t i = 0; i < comparison->count; i++) {
+		json_array_append_new(settings, text_json(comparison->settings[i]));
+		json_array_append_new(runs, report_json(&comparison->results[i], options));
+		if (comparison->elapsed_ns)
+			json_array_append_new(elapsed,
+					      json_integer((json_int_t)comparison->elapsed_ns[i]));
+	}
+	for (size_t i = 0; i < rows.count; i++)
+		json_array_append_new(figures, row_json(comparison, &rows.at[i]));
+	json_object_set_new(compare, "key", text_json(comparison->key));
+	json_object_set_new(compare, "values", settings);
+	json_object_set_new(json, "compare", compare);
+	json_object_set_new(json, "figures", figures);
+	json_object_set_new(json, "elapsed_ns", elapsed);
+	json_object_set_new(json, "runs", runs);
+	rows_free(&rows);
+	return json;
+}

@@ -1,0 +1,210 @@
+/*
+ * The answer as a program reads it: architecture.md, "What replay --json and run --json must hold".
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cache/policy_options.h"
+#include "measure/result.h"
+#include "report/name.h"
+#include "report/report.h"
+
+static json_t *number(uint64_t value)
+{
+	return json_integer((json_int_t)value);
+}
+
+static json_t *text(const char *value)
+{
+	char *utf8;
+	json_t *json;
+
+	if (!value)
+		return json_null();
+	utf8 = name_utf8(value);
+	json = json_string(utf8);
+	memory_free(utf8);
+	return json;
+}
+
+static void counters_set(json_t *object, const struct counters *counters, uint64_t known)
+{
+	for (enum counter_id id = 0; id < COUNTER_COUNT; id++)
+		json_object_set_new(object, counter_name(id),
+				    known >> id & 1 ? number(counter_get(counters, id))
+						    : json_null());
+}
+
+static json_t *marks_json(const struct result *result)
+{
+	json_t *marks = json_array();
+
+	for (size_t i = 0; i < result->mark_count; i++) {
+		json_t *mark = json_object();
+
+		json_object_set_new(mark, "label", text(result->marks[i].label));
+		json_object_set_new(mark, "op_index", number(result->marks[i].op_index));
+		counters_set(mark, &result->marks[i].counters, result->known);
+		json_array_append_new(marks, mark);
+	}
+	return marks;
+}
+
+/* A key for each stream: its name as UTF-8. Names that only wrong bytes told apart get "#2", "#3" behind them. */
+static char **stream_keys(const struct result *result)
+{
+	char **keys = memory_alloc(result->stream_count, sizeof(*keys));
+	json_t *seen = json_object();
+
+	for (size_t i = 0; i < result->stream_count; i++) {
+		size_t bytes;
+
+		keys[i] = name_utf8(result->streams[i].name);
+		bytes = strlen(keys[i]);
+		for (unsigned int n = 2; json_object_get(seen, keys[i]); n++) {
+			keys[i] = memory_resize(keys[i], bytes + 16, 1);
+			snprintf(keys[i] + bytes, 16, "#%u", n);
+		}
+		json_object_set_new(seen, keys[i], json_true());
+	}
+	json_decref(seen);
+	return keys;
+}
+
+/* The counters at the end of the last whole pass; streams that do not loop have none. */
+static json_t *at_pass_json(const struct result_stream *stream)
+{
+	json_t *object;
+
+	if (!stream->passes)
+		return json_null();
+	object = json_object();
+	counters_set(object, &stream->at_pass, stream->known);
+	return object;
+}
+
+static json_t *streams_json(const struct result *result, char *const *keys)
+{
+	json_t *streams = json_object();
+
+	for (size_t i = 0; i < result->stream_count; i++) {
+		const struct result_stream *stream = &result->streams[i];
+		json_t *object = json_object();
+
+		counters_set(object, &stream->counters, stream->known);
+		json_object_set_new(object, "passes",
+				    stream->passes ? number(stream->passes) : json_null());
+		json_object_set_new(object, "at_pass", at_pass_json(stream));
+		json_object_set_new(streams, keys[i], object);
+	}
+	return streams;
+}
+
+static json_t *blame_json(const struct result *result, char *const *keys)
+{
+	json_t *blame;
+
+	if (!result->blame)
+		return json_null();
+	blame = json_object();
+	for (size_t victim = 0; victim < result->stream_count; victim++) {
+		json_t *row = json_object();
+
+		for (size_t evictor = 0; evictor < result->stream_count; evictor++) {
+			uint64_t pages = result->blame[victim * result->stream_count + evictor];
+
+			if (pages)
+				json_object_set_new(row, keys[evictor],
+						    json_pack("{s:o}", "pages", number(pages)));
+		}
+		if (json_object_size(row))
+			json_object_set_new(blame, keys[victim], row);
+		else
+			json_decref(row);
+	}
+	return blame;
+}
+
+static json_t *switches_json(const char *policy)
+{
+	struct policy_options options;
+	struct error error;
+	json_t *switches;
+
+	if (!policy || !policy_options_parse(&options, policy, &error) ||
+	    !policy_has_switches(options.policy))
+		return json_null();
+	switches = json_object();
+	for (enum switch_id id = 0; id < SWITCH_COUNT; id++) {
+		char value[64];
+
+		switch_format(value, sizeof(value), id, options.switches.value[id]);
+		json_object_set_new(switches, switch_name(id),
+				    strchr(switch_values(id), '|')
+					    ? text(value)
+					    : number(options.switches.value[id]));
+	}
+	return switches;
+}
+
+static json_t *machine_json(const struct result *result, const struct report_options *options)
+{
+	json_t *machine = json_object();
+	bool bare = options->bare_pages != 0;
+
+	json_object_set_new(machine, "kind", text(bare ? "bare" : result->machine));
+	json_object_set_new(machine, "policy", text(result->policy));
+	json_object_set_new(machine, "switches",
+			    bare ? json_null() : switches_json(result->policy));
+	json_object_set_new(machine, "filesystem", text(result->filesystem));
+	json_object_set_new(machine, "memory_bytes",
+			    bare ? json_null() : number(result->memory_bytes));
+	json_object_set_new(machine, "cgroup",
+			    bare ? json_null() : json_boolean(result->is_cgroup));
+	json_object_set_new(machine, "readahead_bytes",
+			    bare ? json_null() : number(result->readahead_bytes));
+	json_object_set_new(machine, "pages", bare ? number(options->bare_pages) : json_null());
+	json_object_set_new(machine, "seed", number(result->seed));
+	return machine;
+}
+
+static json_t *input_json(const struct result *result, const struct report_options *options)
+{
+	json_t *input = json_object();
+
+	json_object_set_new(input, "name", text(result->input));
+	json_object_set_new(input, "ops", number(result->op_count));
+	json_object_set_new(input, "files", number(result->file_count));
+	json_object_set_new(input, "skipped_rows", number(options->skipped_rows));
+	return input;
+}
+
+json_t *report_json(const struct result *result, const struct report_options *options)
+{
+	json_t *json = json_object(), *totals = json_object();
+	char **keys = stream_keys(result);
+
+	counters_set(totals, &result->totals, result->known);
+	json_object_set_new(json, "input", input_json(result, options));
+	json_object_set_new(json, "totals", totals);
+	json_object_set_new(json, "marks", marks_json(result));
+	json_object_set_new(json, "streams", streams_json(result, keys));
+	json_object_set_new(json, "blame", blame_json(result, keys));
+	json_object_set_new(json, "machine", machine_json(result, options));
+	/* No machine that keeps time yet. */
+	json_object_set_new(json, "latency",
+			    json_pack("{s:n, s:n, s:n, s:n}", "read_ns_p50", "read_ns_p99",
+				      "write_ns_p50", "write_ns_p99"));
+	for (size_t i = 0; i < result->stream_count; i++)
+		memory_free(keys[i]);
+	memory_free(keys);
+	return json;
+}
+
+void report_json_print(FILE *out, json_t *json)
+{
+	json_dumpf(json, out, JSON_INDENT(2));
+	fputc('\n', out);
+	json_decref(json);
+}

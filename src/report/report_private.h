@@ -1,0 +1,38 @@
+/*
+ * What the parts of the text report share.
+ */
+#ifndef REFAULT_REPORT_REPORT_PRIVATE_H
+#define REFAULT_REPORT_REPORT_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "measure/result.h"
+
+struct report_options;
+struct table;
+
+/* Enough to see the shape; JSON has all. */
+enum { INDENT = 2, STREAMS_SHOWN_MAX = 12, MARKS_SHOWN_MAX = 40, NAME_COLUMNS = 24 };
+
+bool result_knows(const struct result *result, enum counter_id id);
+
+/* "wal.csv   120,000 ops, 3 streams, 2 files   cgroup limit 256 MiB   [policy linux-6.18   ]ext4" */
+void report_headline(FILE *out, const struct result *result, const struct report_options *options,
+		     bool with_policy);
+
+/* A title above a table. */
+void report_heading(FILE *out, const char *text, bool colour);
+
+/* The next cell of `table`; levels in pages are shown as sizes, as people think of memory. */
+void counter_cell(struct table *table, const struct counters *counters, uint64_t known,
+		  enum counter_id id);
+void stream_cell(struct table *table, const struct result_stream *stream, enum counter_id id);
+
+/* The streams in the order to show them: as they came, or if they are too many, those that matter first. Free with memory_free(). */
+size_t *streams_order(const struct result *result);
+void streams_print(FILE *out, const struct result *result, bool colour);
+void blame_print(FILE *out, const struct result *result, bool colour);
+
+#endif

@@ -1,0 +1,232 @@
+#include "source/shipped.h"
+
+#include "base/memory.h"
+#include "source/schema.h"
+#include "source/yaml.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef REFAULT_DATADIR
+#define REFAULT_DATADIR "/usr/local/share/refault"
+#endif
+
+enum { FOLDERS_MAX = 16, SHIPPED_MAX = 1000 };
+
+static const char ending[] = ".yaml";
+
+struct folders {
+	char at[FOLDERS_MAX][PATH_MAX];
+	size_t count;
+};
+
+static void folder_add(struct folders *folders, const char *path, size_t bytes, const char *below)
+{
+	if (folders->count == FOLDERS_MAX || bytes == 0 || bytes + strlen(below) >= PATH_MAX)
+		return;
+	memcpy(folders->at[folders->count], path, bytes);
+	strcpy(folders->at[folders->count] + bytes, below);
+	folders->count++;
+}
+
+static void folders_find(struct folders *folders)
+{
+	const char *wanted = getenv("REFAULT_SCENARIOS");
+	char program[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+	folders->count = 0;
+	while (wanted && *wanted) {
+		size_t bytes = strcspn(wanted, ":");
+
+		folder_add(folders, wanted, bytes, "");
+		wanted += bytes;
+		wanted += *wanted == ':';
+	}
+	if (length > 0) {
+		const char *slash;
+
+		program[length] = '\0';
+		slash = strrchr(program, '/');
+		/* build/refault, build/check/refault, build/test/source/test_x; PREFIX/bin/refault */
+		folder_add(folders, program, (size_t)(slash - program), "/../scenarios");
+		folder_add(folders, program, (size_t)(slash - program), "/../../scenarios");
+		folder_add(folders, program, (size_t)(slash - program), "/../../../scenarios");
+		folder_add(folders, program, (size_t)(slash - program), "/../../../../scenarios");
+		folder_add(folders, program, (size_t)(slash - program), "/../share/refault/scenarios");
+	}
+	folder_add(folders, REFAULT_DATADIR, strlen(REFAULT_DATADIR), "/scenarios");
+}
+
+bool shipped_read(char **text, size_t *bytes, const char *path, size_t bytes_max,
+		  struct error *error)
+{
+	FILE *file = fopen(path, "rbe");
+	struct stat status;
+	bool ok = false;
+
+	*text = NULL;
+	if (!file)
+		return error_input(error, "cannot read scenario %s: %s", path, strerror(errno));
+	if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
+		error_input(error, "cannot read scenario %s: it is a directory", path);
+		goto out;
+	}
+	*text = memory_alloc(bytes_max + 2, 1);
+	*bytes = fread(*text, 1, bytes_max + 1, file);
+	if (ferror(file))
+		error_input(error, "cannot read scenario %s: %s", path, strerror(errno));
+	else if (*bytes > bytes_max)
+		error_input(error, "%s has more than %zu bytes: that is no scenario", path, bytes_max);
+	else
+		ok = true;
+out:
+	fclose(file);
+	if (!ok) {
+		memory_free(*text);
+		*text = NULL;
+	}
+	return ok;
+}
+
+/* ---- the list ---- */
+
+static struct shipped shipped_list[SHIPPED_MAX];
+static size_t shipped_count;
+
+static int shipped_compare(const void *a, const void *b)
+{
+	return strcmp(((const struct shipped *)a)->name, ((const struct shipped *)b)->name);
+}
+
+static const char *summary_read(struct arena *arena, const char *path)
+{
+	struct yaml yaml;
+	struct error error;
+	struct yaml_node *node;
+	char *text;
+	size_t bytes;
+	bool ok;
+
+	if (!shipped_read(&text, &bytes, path, YAML_BYTES_MAX, &error))
+		return "(cannot be read)";
+	ok = yaml_parse(&yaml, arena, path, text, bytes, &error);
+	memory_free(text);
+	node = ok ? yaml_get(yaml.root, "summary") : NULL;
+	return !ok ? "(is not YAML)" : node && node->kind == YAML_SCALAR ? node->text : "";
+}
+
+static bool shipped_has(const char *name, size_t bytes)
+{
+	for (size_t i = 0; i < shipped_count; i++) {
+		if (strncmp(shipped_list[i].name, name, bytes) == 0 &&
+		    shipped_list[i].name[bytes] == '\0')
+			return true;
+	}
+	return false;
+}
+
+static void folder_list(struct arena *arena, const char *folder)
+{
+	DIR *directory = opendir(folder);
+	struct dirent *entry;
+	char path[PATH_MAX + 300];
+
+	while (directory && (entry = readdir(directory))) {
+		size_t bytes = strlen(entry->d_name);
+
+		if (bytes < sizeof(ending) || entry->d_name[0] == '.' ||
+		    strcmp(entry->d_name + bytes - strlen(ending), ending) != 0)
+			continue;
+		bytes -= strlen(ending);
+		if (shipped_count == SHIPPED_MAX || shipped_has(entry->d_name, bytes))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		shipped_list[shipped_count++] = (struct shipped){
+			.name = arena_text(arena, entry->d_name, bytes),
+			.summary = summary_read(arena, path),
+			.path = arena_text(arena, path, strlen(path)),
+		};
+	}
+	if (directory)
+		closedir(directory);
+}
+
+const struct shipped *scenario_at(size_t index)
+{
+	static struct arena arena; /* as long as the program */
+	static bool is_made;
+
+	if (!is_made) {
+		struct folders *folders = memory_alloc(1, sizeof(*folders));
+
+		folders_find(folders);
+		for (size_t i = 0; i < folders->count; i++)
+			folder_list(&arena, folders->at[i]);
+		qsort(shipped_list, shipped_count, sizeof(shipped_list[0]), shipped_compare);
+		memory_free(folders);
+		is_made = true;
+	}
+	return index < shipped_count ? &shipped_list[index] : NULL;
+}
+
+static const char *shipped_name_at(const void *context, size_t index)
+{
+	const struct shipped *shipped = scenario_at(index);
+
+	(void)context;
+	return shipped ? shipped->name : NULL;
+}
+
+/* ---- finding one ---- */
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), bytes = strlen(end);
+
+	return length > bytes && strcmp(text + length - bytes, end) == 0;
+}
+
+static bool is_file(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool shipped_find(char *path, size_t bytes, const char *name, struct error *error)
+{
+	struct folders *folders;
+	const char *near;
+	bool found = false;
+
+	if (strchr(name, '/') || ends_with(name, ".yaml") || ends_with(name, ".yml")) {
+		if (snprintf(path, bytes, "%s", name) >= (int)bytes)
+			return error_input(error, "the path of the scenario is too long");
+		return true;
+	}
+	if (strlen(name) > NAME_MAX - sizeof(ending))
+		return error_input(error, "no scenario has a name as long as that");
+	folders = memory_alloc(1, sizeof(*folders));
+	folders_find(folders);
+	for (size_t i = 0; i < folders->count && !found; i++) {
+		snprintf(path, bytes, "%s/%s%s", folders->at[i], name, ending);
+		found = is_file(path);
+	}
+	memory_free(folders);
+	if (found)
+		return true;
+	if (is_file(name)) {
+		snprintf(path, bytes, "%s", name);
+		return true;
+	}
+	near = nearest_word(name, shipped_name_at, NULL);
+	return error_input(error, "no scenario \"%.80s\"%s%s%s. `refault list scenarios` shows all.",
+			   name, near ? " (nearest: " : "", near ? near : "", near ? ")" : "");
+}

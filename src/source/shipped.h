@@ -1,0 +1,35 @@
+/*
+ * shipped: finding scenarios by name
+ *
+ * Looked for in this order: $REFAULT_SCENARIOS (folders between colons), the folder scenarios/ beside the program's own folder (a build
+ * directory in the source tree: build/refault and scenarios/), and the installed one, REFAULT_DATADIR/scenarios.
+ */
+#ifndef REFAULT_SOURCE_SHIPPED_H
+#define REFAULT_SOURCE_SHIPPED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+/*
+ * The file of a scenario. A name with a slash, or one that ends in .yaml or .yml, is a path and is returned as it is. Fails (ERROR_INPUT) with
+ * the nearest name there is.
+ */
+bool shipped_find(char *path, size_t bytes, const char *name, struct error *error);
+
+/* The whole file in memory of its own (memory_free()). Fails (ERROR_INPUT) if it cannot be read or has more than `bytes_max`. */
+bool shipped_read(char **text, size_t *bytes, const char *path, size_t bytes_max,
+		  struct error *error);
+
+/* A scenario that ships, as `refault list scenarios` shows it. */
+struct shipped {
+	const char *name;
+	const char *summary; /* "": none, or the file is broken (then it says so) */
+	const char *path;
+};
+
+/* Names are the files', without .yaml. In alphabetical order; NULL after the last. The list is made once, and kept. */
+const struct shipped *scenario_at(size_t index);
+
+#endif
