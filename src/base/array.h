@@ -13,21 +13,21 @@
 
 #include <stddef.h>
 
-#define ARRAY(type)                                                                               \
+#define ARRAY(type)                                                                                \
 	struct {                                                                                   \
 		type *at;                                                                          \
 		size_t count;                                                                      \
 		size_t capacity;                                                                   \
 	}
 
-#define array_push(array)                                                                         \
+#define array_push(array)                                                                          \
 	((array)->count == (array)->capacity                                                       \
-		 ? (void)((array)->at = array_grow((array)->at, &(array)->capacity,               \
+		 ? (void)((array)->at = array_grow((array)->at, &(array)->capacity,                \
 						   sizeof(*(array)->at)))                          \
 		 : (void)0,                                                                        \
 	 &(array)->at[(array)->count++])
 
-#define array_deinit(array)                                                                       \
+#define array_deinit(array)                                                                        \
 	(memory_free((array)->at), (array)->at = NULL, (array)->count = (array)->capacity = 0)
 
 /* Twice as large, the new half zeroed. Returns the new place; *capacity is updated. */

@@ -54,7 +54,8 @@ static size_t printable_copy(char *to, size_t to_bytes, const char *from, size_t
 	size_t taken = 0, given = 0;
 
 	while (taken < from_bytes) {
-		size_t step = printable_bytes((const unsigned char *)from + taken, from_bytes - taken);
+		size_t step =
+			printable_bytes((const unsigned char *)from + taken, from_bytes - taken);
 
 		if (given + (step ? step : 1) >= to_bytes)
 			break;
@@ -190,8 +191,8 @@ bool error_excerpt(struct error *error, const char *line, size_t bytes)
 	printable_copy(head, sizeof(head), line + start, mark - start);
 	before = dots + strlen(head);
 	error->excerpt_column = dots + characters(head, strlen(head)) + 1;
-	error->excerpt_columns = characters(error->excerpt + before,
-					    error->columns ? (size_t)error->columns : 1);
+	error->excerpt_columns =
+		characters(error->excerpt + before, error->columns ? (size_t)error->columns : 1);
 	if (error->excerpt_columns == 0)
 		error->excerpt_columns = 1;
 	return false;

@@ -20,18 +20,20 @@ enum error_kind {
 
 struct error {
 	enum error_kind kind;
-	uint64_t line;		/* 1-based; 0: no place in the input */
-	uint64_t column;	/* 1-based, in bytes; 0: the whole line */
-	uint64_t columns;	/* how many bytes are wrong, for the ^^^^ under them; 0: unknown */
-	char file[256];		/* the input's name as the user gave it; "": none */
-	char message[512];	/* one sentence without a full stop */
-	char excerpt[256];	/* the line itself, cut to fit and made printable; "": none */
-	uint64_t excerpt_column;  /* where in `excerpt` the ^^^^ begin, in characters from 1; 0: nowhere */
+	uint64_t line;     /* 1-based; 0: no place in the input */
+	uint64_t column;   /* 1-based, in bytes; 0: the whole line */
+	uint64_t columns;  /* how many bytes are wrong, for the ^^^^ under them; 0: unknown */
+	char file[256];    /* the input's name as the user gave it; "": none */
+	char message[512]; /* one sentence without a full stop */
+	char excerpt[256]; /* the line itself, cut to fit and made printable; "": none */
+	uint64_t
+		excerpt_column; /* where in `excerpt` the ^^^^ begin, in characters from 1; 0: nowhere */
 	uint64_t excerpt_columns; /* how many ^ to draw; at least 1 if excerpt_column is set */
 };
 
 /* The input is wrong, at no particular place. Returns false. */
-bool error_input(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool error_input(struct error *error, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* The input is wrong at `line` and `column` (both 1-based, 0: unknown) of `file`. Returns false. */
 bool error_at(struct error *error, const char *file, uint64_t line, uint64_t column,

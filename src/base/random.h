@@ -1,5 +1,5 @@
 /*
- * random: a small deterministic generator (xoshiro256++, public domain, Blackman and Vigna) and the distributions we draw from
+ * random: a small deterministic generator (xoshiro256++, public domain, Blackman and Vigna)
  *
  * The same seed gives the same numbers on every machine: integers only, no libm in anything that decides.
  */

@@ -16,13 +16,13 @@ static const struct unit size_units[] = {
 	{"KiB", KIB},
 	{"MiB", MIB},
 	{"GiB", GIB},
-	{"TiB", GIB * KIB},
-	{"PiB", GIB * MIB},
+	{"TiB", GIB *KIB},
+	{"PiB", GIB *MIB},
 	{"K", KIB},
 	{"M", MIB},
 	{"G", GIB},
-	{"T", GIB * KIB},
-	{"P", GIB * MIB},
+	{"T", GIB *KIB},
+	{"P", GIB *MIB},
 	{"KB", UINT64_C(1000)},
 	{"MB", UINT64_C(1000000)},
 	{"GB", UINT64_C(1000000000)},
@@ -47,10 +47,10 @@ static const struct unit time_units[] = {
 /* How a kind of quantity is read and what its mistakes are called. */
 struct quantity {
 	const struct unit *units;
-	uint64_t bare_factor;	/* of a number without a unit */
-	const char *one;	/* "a size like 4096, ..." */
+	uint64_t bare_factor;   /* of a number without a unit */
+	const char *one;        /* "a size like 4096, ..." */
 	const char *small_unit; /* "bytes" */
-	const char *known;	/* units, for the message */
+	const char *known;      /* units, for the message */
 };
 
 static const struct quantity size_quantity = {
@@ -127,11 +127,13 @@ static bool quantity_parse(uint64_t *value, const char *text, const char *what,
 	if (*at) {
 		const struct unit *unit = unit_find(quantity->units, at);
 
-		if (!unit && (is_digit(*at) || *at == '.' || *at == ',' || *at == '-' || *at == '+'))
+		if (!unit &&
+		    (is_digit(*at) || *at == '.' || *at == ',' || *at == '-' || *at == '+'))
 			return error_input(error, "%s \"%.80s\" is not %s", what, text,
 					   quantity->one);
 		if (!unit)
-			return error_input(error, "%s \"%.80s\" has an unknown unit \"%.40s\" (known: %s)",
+			return error_input(error,
+					   "%s \"%.80s\" has an unknown unit \"%.40s\" (known: %s)",
 					   what, text, at, quantity->known);
 		factor = unit->factor;
 	}
@@ -240,8 +242,7 @@ const char *time_format(char text[SIZE_TEXT_BYTES], uint64_t ns)
 
 	if (ns == 0)
 		return strcpy(text, "0");
-	if (time_try(text, ns, 1, 0, 1000, "ns") ||
-	    time_try(text, ns, NS_PER_US, 1, 100, "us") ||
+	if (time_try(text, ns, 1, 0, 1000, "ns") || time_try(text, ns, NS_PER_US, 1, 100, "us") ||
 	    time_try(text, ns, NS_PER_US, 0, 1000, "us") ||
 	    time_try(text, ns, NS_PER_MS, 2, 10, "ms") ||
 	    time_try(text, ns, NS_PER_MS, 1, 100, "ms") ||

@@ -212,6 +212,12 @@ void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan)
 
 /* ---- open files ---- */
 
+void cache_open_pay(struct cache *cache)
+{
+	cache_enter(cache, ALLOCATION_DENTRY);
+	slab_charge(cache, cache->rules.open_file_bytes);
+}
+
 uint32_t cache_open(struct cache *cache, uint32_t file)
 {
 	uint32_t handle = cache->free_open;
@@ -226,8 +232,6 @@ uint32_t cache_open(struct cache *cache, uint32_t file)
 		.window = cache->readahead_pages,
 	};
 	cache->files.at[file].references++;
-	cache_enter(cache, ALLOCATION_DENTRY);
-	slab_charge(cache, cache->rules.open_file_bytes);
 	return handle;
 }
 

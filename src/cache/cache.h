@@ -112,6 +112,11 @@ void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan);
 
 /* ---- open files ---- */
 
+/*
+ * open(2) pays for the descriptor before it looks the name up or makes it (path_openat(), alloc_empty_file()); which allocation meets the limit decides whether dentries and
+ * inodes can be shrunk, so the order matters. Each cache_open() follows one cache_open_pay().
+ */
+void cache_open_pay(struct cache *cache);
 uint32_t cache_open(struct cache *cache, uint32_t file); /* a handle, from 1; the inode is pinned by the caller's dentry */
 void cache_close(struct cache *cache, uint32_t handle);
 
@@ -188,7 +193,7 @@ void cache_name_use(struct cache *cache, uint32_t name);
 /* The same, but held: an open file's. */
 void cache_name_get(struct cache *cache, uint32_t name);
 void cache_name_put(struct cache *cache, uint32_t name);
-/* A new file under a name whose look-up failed or never was: the name now means `file`. */
+/* A new file under a held name that means nothing yet: it means `file` from now on. */
 void cache_name_link(struct cache *cache, uint32_t name, uint32_t file);
 /* The name means nothing any more. Its file dies, pages and all, when nothing else holds it. */
 void cache_name_unlink(struct cache *cache, uint32_t name);

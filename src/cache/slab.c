@@ -353,13 +353,12 @@ void cache_name_use(struct cache *cache, uint32_t id)
 
 void cache_name_link(struct cache *cache, uint32_t id, uint32_t file)
 {
-	assert(cache->names.at[id].file == 0);
-	dentry_allocate(cache, id);
-	cache->names.at[id].references++;
-	cache->names.at[id].file = file;
+	struct cache_name *name = &cache->names.at[id];
+
+	assert(name->file == 0 && name->state & NAME_CACHED && name->references > 0);
+	name->file = file;
 	cache->files.at[file].references++;
 	inode_allocate(cache, file, ALLOCATION_INODE_MAKE);
-	cache_name_put(cache, id);
 }
 
 void cache_name_unlink(struct cache *cache, uint32_t id)

@@ -235,8 +235,7 @@ static struct prepared prepare(struct column_writer *writer, const uint64_t *num
 	for (size_t i = 0; i < count; i++) {
 		uint64_t before = i ? numbers[i - 1] : 0;
 
-		writer->scratch[i] =
-			transform == TRANSFORM_DIFFERENCE ? numbers[i] - before : numbers[i];
+		writer->scratch[i] = numbers[i] - (transform == TRANSFORM_DIFFERENCE ? before : 0);
 	}
 	for (size_t i = 0; i < count && prepared.unit != 1; i++) {
 		uint64_t number = writer->scratch[i];
@@ -359,7 +358,8 @@ static bool piece_get(struct column_reader *reader, struct column_cursor *cursor
 		return true;
 	case PACKING_ZSTD:
 		if (!varint_get(cursor, &packed) || packed > cursor_left(cursor) ||
-		    ZSTD_decompressDCtx(reader->zstd, to, bytes, cursor->at, (size_t)packed) != bytes)
+		    ZSTD_decompressDCtx(reader->zstd, to, bytes, cursor->at, (size_t)packed) !=
+			    bytes)
 			return false;
 		cursor->at += packed;
 		return true;

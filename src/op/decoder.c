@@ -88,7 +88,8 @@ static bool gzip_step(void *state, struct decoder_step *step)
 		inflateReset(&gzip->stream);
 		gzip->between = false;
 	}
-	gzip->stream.next_in = (unsigned char *)(uintptr_t)step->from; /* zlib's interface lacks a const */
+	gzip->stream.next_in =
+		(unsigned char *)(uintptr_t)step->from; /* zlib's interface lacks a const */
 	gzip->stream.avail_in = (unsigned int)(step->from_end - step->from);
 	gzip->stream.next_out = step->to;
 	gzip->stream.avail_out = room > UINT_MAX ? UINT_MAX : (unsigned int)room;
@@ -119,7 +120,10 @@ static void gzip_destroy(void *state)
 
 static bool xz_match(const unsigned char *head, size_t bytes)
 {
-	return bytes >= 6 && memcmp(head, "\xfd" "7zXZ\0", 6) == 0;
+	return bytes >= 6 && memcmp(head,
+				    "\xfd"
+				    "7zXZ\0",
+				    6) == 0;
 }
 
 static void *xz_create(void)

@@ -13,7 +13,7 @@ struct decoder_step {
 	const unsigned char *from_end;
 	unsigned char *to;
 	unsigned char *to_end;
-	bool from_last;	   /* nothing comes after from_end */
+	bool from_last;    /* nothing comes after from_end */
 	bool frame_ended;  /* out: a whole frame (stream, member) is done, nothing is half-read */
 	const char *wrong; /* out, when the step fails: why */
 };

@@ -1,9 +1,9 @@
 /*
  * import: the shelf of trace formats
  *
- * A format is one file in op/import/ with one constant of this type named format_NAME, and one line in
- * op/import/formats.def. op/import/csv.c is the whole example. A reader turns the input's bytes into ops and is otherwise
- * alone: opening, unpacking, batching, `lenient` at the end of a cut-off file, and holding errors back until the good
+ * A format is one file in op/import/ with one constant `struct import_format format_NAME`, and one line in
+ * op/import/formats.def. op/import/csv.c is the whole example. A reader turns the input's bytes into ops and is
+ * otherwise alone: opening, unpacking, `lenient` at the end of a cut-off file, and holding errors back until the good
  * ops before them are delivered, are op/trace.c's business.
  */
 #ifndef REFAULT_OP_IMPORT_H
@@ -18,8 +18,8 @@
 enum import_match {
 	IMPORT_NO,
 	IMPORT_PERHAPS, /* could be, and would make a better error message than "unknown format" */
-	IMPORT_LIKELY,	/* no magic number, but everything fits */
-	IMPORT_YES,	/* it says so itself */
+	IMPORT_LIKELY,  /* no magic number, but everything fits */
+	IMPORT_YES,     /* it says so itself */
 };
 
 /* What every reader works on. */
@@ -29,7 +29,7 @@ struct import {
 	struct input *input;
 	bool lenient;
 	uint64_t skipped; /* wrong rows that `lenient` left out: the reader counts */
-	void *state;	  /* the reader's own, state_bytes long, zeroed */
+	void *state;      /* the reader's own, state_bytes long, zeroed */
 
 	/* The rest belongs to trace.c. */
 	uint64_t delivered; /* ops */
@@ -48,8 +48,8 @@ struct import_format {
 	bool (*begin)(struct import *import, struct error *error);
 
 	/*
-	 * At most `count` ops; *got 0 at the end. When false, the *got ops before the mistake are good. Every op holds what op.h
-	 * promises: times that never go back, offset + bytes <= OP_END_MAX, ids of paths that exist.
+	 * At most `count` ops; *got 0 at the end. When false, the *got ops before the mistake are good. Every op holds
+	 * what op.h promises: times that never go back, offset + bytes <= OP_END_MAX, ids of paths that exist.
 	 */
 	bool (*next)(struct import *import, struct op *ops, size_t count, size_t *got,
 		     struct error *error);

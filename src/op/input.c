@@ -108,8 +108,8 @@ static bool decode_once(struct input *input, struct error *error)
 	if (!input->frame_ended) {
 		input->cut_off = true;
 		error_at(error, input->name, 0, 0,
-			 "cut off: its %s data ends in the middle, after %" PRIu64 " bytes (%" PRIu64
-			 " unpacked)",
+			 "cut off: its %s data ends in the middle, after %" PRIu64
+			 " bytes (%" PRIu64 " unpacked)",
 			 input->decoder->name, taken, input->unpacked_bytes);
 		return input_fail(input, error);
 	}
@@ -177,7 +177,8 @@ struct input *input_open(const char *path, struct error *error)
 
 		error_system(error, "cannot open %s", path);
 		if (!ours)
-			error->kind = ERROR_INPUT; /* a name that leads nowhere is a wrong argument */
+			error->kind =
+				ERROR_INPUT; /* a name that leads nowhere is a wrong argument */
 		input_close(input);
 		return NULL;
 	}

@@ -16,15 +16,16 @@ enum { INPUT_WINDOW_BYTES = 512 * 1024 };
 struct input_decoder;
 
 struct input {
-	const char *name;	  /* for messages; owned */
-	const unsigned char *at;  /* the next byte; the reader moves it on */
-	const unsigned char *end; /* one past the last visible byte, where a 0 stands that is not part of the input */
-	bool last;		  /* nothing follows `end` */
-	bool cut_off;		  /* the compressed data ended in the middle, or a reader found its format cut off */
+	const char *name;        /* for messages; owned */
+	const unsigned char *at; /* the next byte; the reader moves it on */
+	const unsigned char *
+		end; /* one past the last visible byte, where a 0 stands that is not part of the input */
+	bool last; /* nothing follows `end` */
+	bool cut_off; /* the compressed data ended in the middle, or a reader found its format cut off */
 
 	/* The rest belongs to input.c. */
 	int fd;
-	uint64_t raw_bytes;	  /* read from the file */
+	uint64_t raw_bytes;       /* read from the file */
 	uint64_t raw_total_bytes; /* its length; 0: unknown */
 	uint64_t unpacked_bytes;  /* that went through the window */
 	unsigned char *window;
@@ -45,7 +46,7 @@ struct input *input_open(const char *path, struct error *error);
 void input_close(struct input *input);
 
 /*
- * Make at least `want` bytes visible, or all there are, if fewer are left. Moves the window: pointers into it end here.
+ * Make at least `want` bytes visible, or all there are, if fewer are left. Moves the window: pointers into it die.
  * False if the file cannot be read or unpacked any further; what came before that is visible and good, and later calls
  * fail in the same way.
  */

@@ -18,23 +18,23 @@ enum {
 	NATIVE_MAGIC_BYTES = 8,
 	NATIVE_FILE_HEADER_BYTES = 16,
 	NATIVE_BLOCK_HEADER_BYTES = 40,
-	NATIVE_SUMMED_BYTES = 32, /* of a block header: what its checksum covers, and then the body */
+	NATIVE_SUMMED_BYTES = 32, /* of a header: under its checksum, and then the body */
 	NATIVE_END_BODY_BYTES = 24,
 	NATIVE_BLOCK_OPS_MAX = 65536,
-	NATIVE_BLOCK_TEXT_FULL = 4 * 1024 * 1024, /* a block that has so much path text takes no more ops */
+	NATIVE_BLOCK_TEXT_FULL = 4 << 20, /* with so much path text, a block takes no more ops */
 	NATIVE_BLOCK_TEXT_MAX = NATIVE_BLOCK_TEXT_FULL + 2 * PATH_BYTES_MAX,
-	NATIVE_BODY_BYTES_MAX = 8 * 1024 * 1024, /* no block comes near: checked before memory is taken */
+	NATIVE_BODY_BYTES_MAX = 8 << 20, /* no block comes near: checked before memory is taken */
 };
 
 #define NATIVE_MARK_BLOCK UINT32_C(0x4b4c4252) /* "RBLK" */
-#define NATIVE_MARK_END	  UINT32_C(0x444e4552) /* "REND" */
+#define NATIVE_MARK_END   UINT32_C(0x444e4552) /* "REND" */
 
 /* Offsets of a block header's fields. The end block has the same header, and zeros where it has nothing to say. */
 enum {
 	NATIVE_AT_MARK = 0,
 	NATIVE_AT_BODY_BYTES = 4,
 	NATIVE_AT_OPS = 8,
-	NATIVE_AT_PATHS = 12,	   /* new in this block */
+	NATIVE_AT_PATHS = 12,      /* new in this block */
 	NATIVE_AT_TEXT_BYTES = 16, /* of theirs, without the beginnings they share */
 	NATIVE_AT_ZERO = 20,
 	NATIVE_AT_TIME = 24, /* u64: of the first op */
@@ -46,7 +46,7 @@ enum { NATIVE_BYTES_DIFFER = 1, NATIVE_OFFSET_DIFFERS = 2, NATIVE_KIND_SHIFT = 2
 
 /* What an op's offset and bytes will be, if it goes on as its like have done. */
 struct native_predictor {
-	ARRAY(uint64_t) ends;		/* by path: where the last range op on it ended */
+	ARRAY(uint64_t) ends;          /* by path: where the last range op on it ended */
 	uint64_t bytes[OP_KIND_COUNT]; /* by kind: what the last one had */
 };
 

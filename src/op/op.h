@@ -29,13 +29,14 @@ enum { STREAM_NONE = 0, STREAM_COUNT_MAX = 1023 };
 struct op {
 	uint64_t time_ns; /* since the start; an order, and a pace for machines that keep time */
 	uint64_t offset;  /* bytes; offset + bytes <= OP_END_MAX */
-	uint64_t bytes;	  /* length; truncate, exists: the (new) size */
-	uint32_t path;	  /* path id; mark: the label's id in the same table */
+	uint64_t bytes;   /* length; truncate, exists: the (new) size */
+	uint32_t path;    /* path id; mark: the label's id in the same table */
 	uint32_t path_to; /* rename: the new name; else 0 */
 	uint32_t thread;
-	uint32_t line;	  /* where in the input, 1-based; 0: nowhere, or not a text */
-	uint16_t stream;  /* who asks: 1 .. STREAM_COUNT_MAX, index into the source's streams; 0: by the path's class */
-	uint8_t kind;	 /* enum op_kind */
+	uint32_t line; /* where in the input, 1-based; 0: nowhere, or not a text */
+	uint16_t
+		stream; /* who asks: 1 .. STREAM_COUNT_MAX, index into the source's streams; 0: by the path's class */
+	uint8_t kind; /* enum op_kind */
 };
 
 /* "read", "fadvise_dontneed", ... as in the op CSV. */

@@ -14,7 +14,7 @@
  */
 struct slot {
 	uint32_t id_plus_1; /* 0: free */
-	uint32_t tag;	    /* the hash's upper half */
+	uint32_t tag;       /* the hash's upper half */
 };
 
 enum { LENGTH_BYTES = 2, CHUNK_BYTES = 64 * 1024, SLOTS_MIN = 64 };

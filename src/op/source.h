@@ -15,14 +15,15 @@ struct op_source;
 struct op_source_interface {
 	/*
 	 * Fill at most `count` ops; *got is how many, 0 at the end. False: the input is wrong (place and reason in
-	 * `error`); ops delivered before stay valid.
+	 * `error`) and *got is 0; ops delivered before stay valid, and asking again says the same.
 	 */
 	bool (*next)(struct op_source *source, struct op *ops, size_t count, size_t *got,
 		     struct error *error);
 
 	/*
-	 * The machine has carried out `op`, the last one delivered, and it took until `done_ns`. NULL in traces: they do not wait. A source that
-	 * has this is asked for one op at a time, and the next op may depend on the answer (a closed loop).
+	 * The machine has carried out `op`, the last one delivered, and it took until `done_ns`. NULL in traces: they
+	 * do not wait. A source that has this is asked for one op at a time, and the next op may depend on the answer
+	 * (a closed loop).
 	 */
 	void (*completed)(struct op_source *source, const struct op *op, uint64_t done_ns);
 
@@ -36,14 +37,14 @@ struct op_source_interface {
 struct op_source {
 	const struct op_source_interface *interface;
 	struct path_table *paths; /* owned */
-	const char *name;	  /* as the user gave it; owned by the source */
-	const char *format;	  /* "csv", "refault-trace", "scenario", ... */
-	char **stream_names;	  /* [0] unused; NULL when streams are given by path classes (op/stream.h) */
-	uint32_t stream_count;	  /* including the unused 0 */
+	const char *name;         /* as the user gave it; owned by the source */
+	const char *format;       /* "csv", "refault-trace", "scenario", ... */
+	char **stream_names; /* [0] unused; NULL when streams are given by path classes (op/stream.h) */
+	uint32_t stream_count; /* including the unused 0 */
 };
 
-static inline bool op_source_next(struct op_source *source, struct op *ops, size_t count, size_t *got,
-				  struct error *error)
+static inline bool op_source_next(struct op_source *source, struct op *ops, size_t count,
+				  size_t *got, struct error *error)
 {
 	return source->interface->next(source, ops, count, got, error);
 }

@@ -18,9 +18,10 @@ struct stream_map {
 	enum stream_rule rule;
 	ARRAY(struct stream_expression) expressions;
 	struct path_table *interned; /* stream names; a name's id + 1 is its stream */
-	ARRAY(char *) names;	     /* [0] is NULL, then into `interned` */
-	ARRAY(uint16_t) by_path;     /* 1 + stream; 1: no expression matched and the thread decides; 0: not looked at */
-	uint32_t thread;	     /* the last one asked for, and its stream */
+	ARRAY(char *) names;         /* [0] is NULL, then into `interned` */
+	ARRAY(uint16_t)
+	by_path; /* 1 + stream; 1: no expression matched and the thread decides; 0: not looked at */
+	uint32_t thread; /* the last one asked for, and its stream */
 	uint16_t thread_stream;
 };
 
@@ -77,9 +78,11 @@ bool stream_map_add(struct stream_map *map, const char *regex_and_name, struct e
 	if (!equals || equals == regex_and_name)
 		return error_input(error, "stream \"%.80s\" is not REGEX=NAME", regex_and_name);
 	if (equals[1] == '\0')
-		return error_input(error, "stream \"%.80s\" has no name after the =", regex_and_name);
+		return error_input(error,
+				   "stream \"%.80s\" has no name after the =", regex_and_name);
 	if (strlen(equals + 1) > PATH_BYTES_MAX)
-		return error_input(error, "stream \"%.80s...\" has too long a name", regex_and_name);
+		return error_input(error, "stream \"%.80s...\" has too long a name",
+				   regex_and_name);
 	regex = memory_alloc(1, (size_t)(equals - regex_and_name) + 1);
 	memcpy(regex, regex_and_name, (size_t)(equals - regex_and_name));
 	failure = regcomp(&expression.regex, regex, REG_EXTENDED | REG_NOSUB);

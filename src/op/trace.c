@@ -93,7 +93,8 @@ static const struct import_format *format_choose(struct input *input, const char
 	format = format_recognise(input);
 	if (!format)
 		error_at(error, input->name, 0, 0,
-			 "is not a trace in any known format (%s); what it holds is not text", names);
+			 "is not a trace in any known format (%s); what it holds is not text",
+			 names);
 	return format;
 }
 
@@ -122,7 +123,8 @@ static bool import_next(struct op_source *source, struct op *ops, size_t count, 
 	import->delivered += *got;
 	if (import->ended && import->delivered == 0 && import->failure.kind == ERROR_NONE)
 		error_at(&import->failure, import->input->name, 0, 0,
-			 import->skipped ? "holds no operations (%" PRIu64 " wrong rows were skipped)"
+			 import->skipped ? "holds no operations (%" PRIu64
+					   " wrong rows were skipped)"
 					 : "holds no operations",
 			 import->skipped);
 	if (*got == 0 && import->failure.kind != ERROR_NONE) {
@@ -188,5 +190,6 @@ failed:
 uint64_t trace_skipped(const struct op_source *source)
 {
 	/* A scenario has no rows to skip. */
-	return source->interface == &import_interface ? ((const struct import *)source)->skipped : 0;
+	return source->interface == &import_interface ? ((const struct import *)source)->skipped
+						      : 0;
 }

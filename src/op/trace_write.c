@@ -17,13 +17,14 @@
 
 struct trace_writer {
 	int fd;
-	char *path;	   /* where the file will be */
+	char *path;        /* where the file will be */
 	char *path_beside; /* where it is being written */
 	const struct path_table *paths;
-	ARRAY(uint32_t) file_ids; /* by the source's path id: the file's id + 1; 0: not in the file yet */
-	uint32_t path_count;	  /* in the file */
-	uint64_t time_ns;	  /* of the last op */
-	uint64_t op_count;	  /* in the file, with those in `ops` */
+	ARRAY(uint32_t)
+	file_ids; /* by the source's path id: the file's id + 1; 0: not in the file yet */
+	uint32_t path_count; /* in the file */
+	uint64_t time_ns;    /* of the last op */
+	uint64_t op_count;   /* in the file, with those in `ops` */
 	uint64_t block_count;
 
 	/* The block at hand; its ops have the file's path ids. */
@@ -106,8 +107,8 @@ static bool beside_create(struct trace_writer *writer, struct error *error)
 
 		snprintf(suffix, sizeof(suffix), ".%ld-%d.part", (long)getpid(), i);
 		writer->path_beside = text_join(writer->path, suffix);
-		writer->fd = open(writer->path_beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-				  0666);
+		writer->fd =
+			open(writer->path_beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (writer->fd >= 0)
 			return true;
 		memory_free(writer->path_beside);
@@ -339,8 +340,8 @@ bool trace_write(struct trace_writer *writer, const struct op_source *source, co
 		assert(op->kind < OP_KIND_COUNT);
 		if (op->time_ns < writer->time_ns || op->time_ns > OP_TIME_MAX)
 			return error_failed(error,
-					    "op %" PRIu64 " at %" PRIu64 " ns cannot follow one at %" PRIu64
-					    " ns in a trace",
+					    "op %" PRIu64 " at %" PRIu64
+					    " ns cannot follow one at %" PRIu64 " ns in a trace",
 					    writer->op_count + 1, op->time_ns, writer->time_ns);
 		if (op->offset > OP_END_MAX || op->bytes > OP_END_MAX - op->offset)
 			return error_failed(error,

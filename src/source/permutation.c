@@ -32,10 +32,14 @@ void permutation_init(struct permutation *permutation, uint64_t count, uint64_t 
 		permutation->keys[i] = random_next(&random);
 }
 
-/* A number below `bound` (at most 2^31) from `value` and a key: the middle of a product, scaled. */
+/* A number below `bound` (at most 2^31) from `value` and a key: both halves of a product, folded and scaled. */
 static inline uint64_t mix_below(uint64_t value, uint64_t key, uint64_t bound)
 {
-	return (((value ^ key) * (key | 1) >> 32) * bound) >> 32;
+	unsigned __int128 product =
+		(unsigned __int128)(value ^ key) * (key ^ UINT64_C(0x9e3779b97f4a7c15));
+	uint64_t folded = (uint64_t)(product >> 64) ^ (uint64_t)product;
+
+	return (folded >> 32) * bound >> 32;
 }
 
 static inline uint64_t add_below(uint64_t a, uint64_t b, uint64_t bound)

@@ -23,6 +23,7 @@ enum {
 struct client_walk {
 	struct walk walk;
 	uint64_t item_first;	 /* of this thread's part */
+	uint64_t pass_items;	 /* how many one execution takes */
 	uint64_t items_unsynced; /* since the last fsync_every, fdatasync_every */
 	uint64_t items_unsynced_data;
 	bool is_prepared;
@@ -203,6 +204,10 @@ static void walk_prepare(struct player *player, struct client *client,
 		end = (uint64_t)((unsigned __int128)end * (client->thread + 1) / parts);
 	}
 	walk->item_first = first;
+	walk->pass_items = step->count			 ? step->count
+			   : step->generator->pass_items ? step->generator->pass_items(
+								   step->generator_options, end - first)
+							 : end - first;
 	walk->walk = (struct walk){
 		.generator = step->generator,
 		.options = step->generator_options,
@@ -245,7 +250,7 @@ static void step_begin(struct player *player, struct client *client,
 {
 	client->step = step;
 	client->walk = walk_begin(player, client, step);
-	client->items_left = step->pass_items;
+	client->items_left = client->walk->pass_items;
 	client->loops_left = step->loop;
 }
 
@@ -368,7 +373,7 @@ static bool step_next(struct player *player, struct client *client, struct op *o
 			if (client->step->loop != 0 && --client->loops_left == 0)
 				return false;
 			walk_begin(player, client, client->step);
-			client->items_left = client->step->pass_items;
+			client->items_left = client->walk->pass_items;
 		}
 		client->items_left--;
 		client->items_done++;
@@ -396,7 +401,7 @@ static void each_begin(struct player *player, struct client *client, struct fram
 	if (frame->group->each == STEP_FILE_NONE)
 		return;
 	walk_begin(player, client, frame->group);
-	frame->files_left = frame->group->pass_items;
+	frame->files_left = client->walks[frame->group->walk].pass_items;
 	each_next(client, frame);
 }
 

@@ -96,7 +96,7 @@ struct scenario_step {
 	bool range_given;
 	uint64_t file_items; /* items in one file: its requests, or 1 */
 	uint64_t item_count; /* in all */
-	uint64_t pass_items; /* how many one execution takes */
+	uint64_t pass_items; /* about how many one thread takes in one execution */
 	uint64_t count;	     /* 0: not given */
 	uint64_t fsync_every, fdatasync_every;
 	bool split, close_after;

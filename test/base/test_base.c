@@ -61,9 +61,12 @@ static void what_a_stranger_wrote_cannot_move_the_terminal(void **state)
 	struct error error;
 
 	(void)state;
-	error_at(&error, "\033[2Ja", 1, 1, "found \"%s\"", "x\033]0;t\a\n\xc2\x9b" "31m\xff\xe2\x80\xae");
+	error_at(&error, "\033[2Ja", 1, 1, "found \"%s\"",
+		 "x\033]0;t\a\n\xc2\x9b"
+		 "31m\xff\xe2\x80\xae");
 	assert_string_equal(error.file, "?[2Ja");
-	assert_string_equal(error.message, "found \"x?]0;t????" "31m????\"");
+	assert_string_equal(error.message, "found \"x?]0;t????"
+					   "31m????\"");
 	error_input(&error, "%s", "Zürich → 日本");
 	assert_string_equal(error.message, "Zürich → 日本");
 }
@@ -176,15 +179,19 @@ static void wrong_sizes_are_refused_with_the_reason(void **state)
 	size_is_wrong("-1", "memory \"-1\" is negative");
 	size_is_wrong("", "memory \"\" is not a size (like 4096, 8KiB, 512MiB or 1.5GiB)");
 	size_is_wrong("GiB", "memory \"GiB\" is not a size (like 4096, 8KiB, 512MiB or 1.5GiB)");
-	size_is_wrong("4,096", "memory \"4,096\" is not a size (like 4096, 8KiB, 512MiB or 1.5GiB)");
-	size_is_wrong("1 2GiB", "memory \"1 2GiB\" is not a size (like 4096, 8KiB, 512MiB or 1.5GiB)");
+	size_is_wrong("4,096",
+		      "memory \"4,096\" is not a size (like 4096, 8KiB, 512MiB or 1.5GiB)");
+	size_is_wrong("1 2GiB",
+		      "memory \"1 2GiB\" is not a size (like 4096, 8KiB, 512MiB or 1.5GiB)");
 	size_is_wrong("1.5", "memory \"1.5\" is not a whole number of bytes");
 	size_is_wrong("18446744073709551616", "memory \"18446744073709551616\" is too large");
 	size_is_wrong("16384PiB", "memory \"16384PiB\" is too large");
-	size_is_wrong("4Gigs", "memory \"4Gigs\" has an unknown unit \"Gigs\" (known: B, KiB, MiB, GiB, "
-			       "TiB, PiB, KB, MB, GB, TB, PB)");
-	size_is_wrong("4GiB.", "memory \"4GiB.\" has an unknown unit \"GiB.\" (known: B, KiB, MiB, GiB, "
-			       "TiB, PiB, KB, MB, GB, TB, PB)");
+	size_is_wrong("4Gigs",
+		      "memory \"4Gigs\" has an unknown unit \"Gigs\" (known: B, KiB, MiB, GiB, "
+		      "TiB, PiB, KB, MB, GB, TB, PB)");
+	size_is_wrong("4GiB.",
+		      "memory \"4GiB.\" has an unknown unit \"GiB.\" (known: B, KiB, MiB, GiB, "
+		      "TiB, PiB, KB, MB, GB, TB, PB)");
 }
 
 static void time_is(const char *text, uint64_t expected)
@@ -322,9 +329,12 @@ static void an_arena_gives_aligned_zeroed_memory_of_any_size(void **state)
 static void the_generator_is_the_published_one(void **state)
 {
 	static const uint64_t expected[] = {
-		UINT64_C(41943041),	      UINT64_C(58720359),
-		UINT64_C(3588806011781223),   UINT64_C(3591011842654386),
-		UINT64_C(9228616714210784205), UINT64_C(9973669472204895162),
+		UINT64_C(41943041),
+		UINT64_C(58720359),
+		UINT64_C(3588806011781223),
+		UINT64_C(3591011842654386),
+		UINT64_C(9228616714210784205),
+		UINT64_C(9973669472204895162),
 	};
 	struct random random = {{1, 2, 3, 4}};
 

@@ -33,7 +33,8 @@ static bool checksums_mend(uint8_t *data, size_t bytes)
 
 		if (body_bytes > bytes - at - NATIVE_BLOCK_HEADER_BYTES)
 			break;
-		native_put64(header + NATIVE_AT_CHECKSUM, native_checksum(header, body, body_bytes));
+		native_put64(header + NATIVE_AT_CHECKSUM,
+			     native_checksum(header, body, body_bytes));
 		at += NATIVE_BLOCK_HEADER_BYTES + body_bytes;
 	}
 	return true;

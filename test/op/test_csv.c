@@ -44,7 +44,8 @@ static void line_ends_marks_and_a_missing_last_end_are_forgiven(void **state)
 		"time_ns,thread,op,path,offset,bytes\r\n0,1,read,a,0,1\r\n1,1,read,a,0,1\r",
 		"\xef\xbb\xbf" HEADER "0,1,read,a,0,1\n1,1,read,a,0,1\n",
 		HEADER "0,1,read,a,0,1\n\n\r\n1,1,read,a,0,1\n\n",
-		"\"time_ns\",\"thread\",op,path,offset,bytes\n\"0\",\"1\",\"read\",\"a\",\"0\",\"1\"\n"
+		"\"time_ns\",\"thread\",op,path,offset,bytes\n\"0\",\"1\",\"read\",\"a\",\"0\","
+		"\"1\"\n"
 		"1,1,read,\"a\",0,1",
 		HEADER "0000000000000000000000000,1,read,a,00,01\n1,1,read,a,0,1\n",
 	};
@@ -54,7 +55,8 @@ static void line_ends_marks_and_a_missing_last_end_are_forgiven(void **state)
 		struct op_list list;
 		struct error error;
 
-		if (!trace_read(&list, file_write("a.csv", files[i], strlen(files[i])), NULL, &error))
+		if (!trace_read(&list, file_write("a.csv", files[i], strlen(files[i])), NULL,
+				&error))
 			fail_msg("file %zu: %llu:%llu: %s", i, (unsigned long long)error.line,
 				 (unsigned long long)error.column, error.message);
 		assert_int_equal(list.ops.count, 2);
@@ -118,11 +120,11 @@ static void a_sync_needs_no_path(void **state)
 
 static void the_largest_numbers_are_read(void **state)
 {
-	struct op_list list = csv_read(
-		"0,4294967295,exists,a,0,9223372036854775807\n"
-		"1,1,read,a,9223372036854775807,1\n"
-		"999999999999999999,1,read,a,999999999999999999,999999999999999999\n"
-		"9223372036854775807,0,read,a,21990232555520,21990232555520\n");
+	struct op_list list =
+		csv_read("0,4294967295,exists,a,0,9223372036854775807\n"
+			 "1,1,read,a,9223372036854775807,1\n"
+			 "999999999999999999,1,read,a,999999999999999999,999999999999999999\n"
+			 "9223372036854775807,0,read,a,21990232555520,21990232555520\n");
 
 	(void)state;
 	assert_int_equal(list.ops.at[0].thread, UINT32_MAX);
@@ -156,7 +158,8 @@ static const struct mistake mistakes[] = {
 	{"0,1,read,a,0,1 \n", "bytes \"1 \" is not a whole number of bytes", 2, 14, 2},
 	{"1e3,1,read,a,0,1\n", "time_ns \"1e3\" is not a whole number of nanoseconds", 2, 1, 3},
 	{"0,one,read,a,0,1\n", "thread \"one\" is not a whole number", 2, 3, 3},
-	{"0,4294967296,read,a,0,1\n", "thread \"4294967296\" is too large (at most 4294967295)", 2, 3, 10},
+	{"0,4294967296,read,a,0,1\n", "thread \"4294967296\" is too large (at most 4294967295)", 2,
+	 3, 10},
 	{"0,1,read,a,9223372036854775808,0\n",
 	 "offset \"9223372036854775808\" is too large (at most 9223372036854775807)", 2, 12, 19},
 	{"0,1,read,a,0,99999999999999999999999\n",
@@ -168,26 +171,34 @@ static const struct mistake mistakes[] = {
 	{"0,1,raed,a,0,1\n", "unknown op \"raed\" (nearest: read)", 2, 5, 4},
 	{"0,1,chmod,a,0,1\n", "unknown op \"chmod\"", 2, 5, 5},
 	{"0,1,,a,0,1\n", "op is empty", 2, 5, 0},
-	{"0,1,read,a,0\n", "5 fields where 6 were expected (time_ns,thread,op,path,offset,bytes)", 2, 1, 12},
+	{"0,1,read,a,0\n", "5 fields where 6 were expected (time_ns,thread,op,path,offset,bytes)",
+	 2, 1, 12},
 	{"hello\n", "1 field where 6 were expected (time_ns,thread,op,path,offset,bytes)", 2, 1, 5},
-	{"0,1,read,a,b,0,1\n", "more than 6 fields (a path with a comma in it must be quoted)", 2, 16, 1},
-	{"0,1,read,a,0,1,\n", "more than 6 fields (a path with a comma in it must be quoted)", 2, 16, 0},
+	{"0,1,read,a,b,0,1\n", "more than 6 fields (a path with a comma in it must be quoted)", 2,
+	 16, 1},
+	{"0,1,read,a,0,1,\n", "more than 6 fields (a path with a comma in it must be quoted)", 2,
+	 16, 0},
 	{"5,1,read,a,0,1\n5,1,read,a,0,1\n4,1,read,a,0,1\n",
 	 "mis-ordered: time_ns 4 is earlier than the 5 before it", 4, 1, 1},
 	{"0,1,read,,0,1\n", "path is empty", 2, 10, 0},
 	{"0,1,mark,\"\",0,0\n", "label is empty", 2, 10, 2},
-	{"0,1,read,a\"b,0,1\n", "path with a quote in it must be quoted itself, and its quotes doubled", 2, 10, 3},
-	{"0,1,read,\"a\"b,0,1\n", "a comma or the line's end was expected after the closing quote", 2, 13, 1},
+	{"0,1,read,a\"b,0,1\n",
+	 "path with a quote in it must be quoted itself, and its quotes doubled", 2, 10, 3},
+	{"0,1,read,\"a\"b,0,1\n", "a comma or the line's end was expected after the closing quote",
+	 2, 13, 1},
 	{"0,1,read,\"a,0,1\n1,1,read,a,0,1\n", "a quote is opened here and not closed", 2, 10, 1},
 	{"0,1,rename,a,0,0\n", "rename \"a\" is not from>to", 2, 12, 1},
 	{"0,1,rename,a>>b,0,0\n", "rename \"a>>b\" is not from>to", 2, 12, 4},
 	{"0,1,rename,a>b>c,0,0\n",
 	 "rename has more than one '>' (write from>to, and >> for a '>' in a name)", 2, 12, 5},
-	{"0,1,rename,a>>>b,0,0\n", "rename with 3 '>' in a row can be read in more than one way", 2, 12, 5},
+	{"0,1,rename,a>>>b,0,0\n", "rename with 3 '>' in a row can be read in more than one way", 2,
+	 12, 5},
 	{"0,1,rename,>b,0,0\n", "rename's old name is empty", 2, 12, 2},
 	{"0,1,rename,a>,0,0\n", "rename's new name is empty", 2, 12, 2},
-	{"0,1,read,\"x\ny\",0,1\n0,1,read,\"x\ny\",z,1\n", "offset \"z\" is not a whole number of bytes", 5, 4, 1},
-	{"0,1,read,a,0,1\r0,1,read,a,0,1\n", "more than 6 fields (a path with a comma in it must be quoted)", 2, 18, 12},
+	{"0,1,read,\"x\ny\",0,1\n0,1,read,\"x\ny\",z,1\n",
+	 "offset \"z\" is not a whole number of bytes", 5, 4, 1},
+	{"0,1,read,a,0,1\r0,1,read,a,0,1\n",
+	 "more than 6 fields (a path with a comma in it must be quoted)", 2, 18, 12},
 	{"0,1,read,\033[31m,x,1\n", "offset \"x\" is not a whole number of bytes", 2, 16, 1},
 };
 
@@ -208,8 +219,9 @@ static void every_mistake_is_named_with_its_place(void **state)
 		assert_string_equal(error.message, mistake->message);
 		if (error.line != mistake->line || error.column != mistake->column ||
 		    error.columns != mistake->columns)
-			fail_msg("%s: found at %u:%u+%u", mistake->message, (unsigned int)error.line,
-				 (unsigned int)error.column, (unsigned int)error.columns);
+			fail_msg("%s: found at %u:%u+%u", mistake->message,
+				 (unsigned int)error.line, (unsigned int)error.column,
+				 (unsigned int)error.columns);
 		assert_int_equal(error.kind, ERROR_INPUT);
 		assert_string_equal(error.file, path);
 		assert_int_not_equal(error.excerpt[0], '\0');
@@ -240,8 +252,8 @@ static void the_error_screen_has_all_it_shows(void **state)
 	assert_int_equal(list.ops.count, 4810);
 	op_list_deinit(&list);
 
-	assert_true(trace_read(&list, file_name("broken.csv"), &(struct trace_options){.lenient = true},
-			       &error));
+	assert_true(trace_read(&list, file_name("broken.csv"),
+			       &(struct trace_options){.lenient = true}, &error));
 	assert_int_equal(list.ops.count, 4811);
 	assert_int_equal(list.skipped, 1);
 	op_list_deinit(&list);
@@ -260,11 +272,13 @@ static void bytes_that_are_no_text_are_called_so(void **state)
 	assert_string_equal(error.message, "a NUL byte: this is not text");
 	assert_int_equal(error.line, 3);
 	op_list_deinit(&list);
-	assert_false(trace_read(&list, file_write("a.csv", in_path, sizeof(in_path) - 1), NULL, &error));
+	assert_false(
+		trace_read(&list, file_write("a.csv", in_path, sizeof(in_path) - 1), NULL, &error));
 	assert_string_equal(error.message, "path holds a NUL byte");
 	assert_string_equal(error.excerpt, "0,1,read,a?b,0,1");
 	op_list_deinit(&list);
-	assert_false(trace_read(&list, file_write("a.csv", in_number, sizeof(in_number) - 1), NULL, &error));
+	assert_false(trace_read(&list, file_write("a.csv", in_number, sizeof(in_number) - 1), NULL,
+				&error));
 	assert_int_equal(error.column, 12);
 	op_list_deinit(&list);
 }
@@ -313,8 +327,8 @@ static void a_file_without_operations_is_an_error(void **state)
 	assert_string_equal(error.message, "is empty: no operations");
 	assert_string_equal(error.file, file_name("a.csv"));
 	op_list_deinit(&list);
-	assert_false(trace_read(&list, file_write("a.csv", "", 0), &(struct trace_options){.format = "csv"},
-				&error));
+	assert_false(trace_read(&list, file_write("a.csv", "", 0),
+				&(struct trace_options){.format = "csv"}, &error));
 	assert_string_equal(error.message, "is empty: no operations");
 	op_list_deinit(&list);
 	assert_false(trace_read(&list, file_write("a.csv", HEADER, strlen(HEADER)), NULL, &error));
@@ -343,8 +357,8 @@ static void a_missing_or_wrong_header_is_named(void **state)
 		struct op_list list;
 		struct error error;
 
-		assert_false(trace_read(&list, file_write("a.csv", files[i], strlen(files[i])), NULL,
-					&error));
+		assert_false(trace_read(&list, file_write("a.csv", files[i], strlen(files[i])),
+					NULL, &error));
 		assert_string_equal(error.message, "the header line was expected: "
 						   "time_ns,thread,op,path,offset,bytes");
 		assert_int_equal(error.line, 1);
@@ -377,7 +391,8 @@ static void lenient_leaves_out_the_wrong_rows_and_counts_them(void **state)
 /* The quick reader and the careful one must agree: the same random rows, once plain and once with all fields quoted. */
 static void quotes_change_nothing_about_a_row(void **state)
 {
-	FILE *plain = fopen(file_name("plain.csv"), "w"), *quoted = fopen(file_name("quoted.csv"), "w");
+	FILE *plain = fopen(file_name("plain.csv"), "w"),
+	     *quoted = fopen(file_name("quoted.csv"), "w");
 	struct op_list a, b;
 	struct random random;
 	struct error error;
@@ -391,7 +406,8 @@ static void quotes_change_nothing_about_a_row(void **state)
 		unsigned int kind = (unsigned int)random_below(&random, OP_KIND_COUNT);
 		uint64_t offset = random_next(&random) >> (2 + random_below(&random, 60));
 		uint64_t bytes = random_next(&random) >> (2 + random_below(&random, 60));
-		unsigned int thread = (unsigned int)(random_next(&random) >> (32 + random_below(&random, 32)));
+		unsigned int thread =
+			(unsigned int)(random_next(&random) >> (32 + random_below(&random, 32)));
 		char path[100];
 		const char *name = op_kind_name((enum op_kind)kind);
 
@@ -399,8 +415,8 @@ static void quotes_change_nothing_about_a_row(void **state)
 		time_ns &= INT64_MAX;
 		snprintf(path, sizeof(path), "d/%u/%u%s", (unsigned int)random_below(&random, 9),
 			 (unsigned int)random_below(&random, 5000), kind == OP_RENAME ? ">b" : "");
-		fprintf(plain, "%llu,%u,%s,%s,%llu,%llu%s", (unsigned long long)time_ns, thread, name,
-			path, (unsigned long long)offset, (unsigned long long)bytes,
+		fprintf(plain, "%llu,%u,%s,%s,%llu,%llu%s", (unsigned long long)time_ns, thread,
+			name, path, (unsigned long long)offset, (unsigned long long)bytes,
 			random_below(&random, 2) ? "\n" : "\r\n");
 		fprintf(quoted, "\"%llu\",\"%u\",\"%s\",\"%s\",\"%llu\",\"%llu\"\n",
 			(unsigned long long)time_ns, thread, name, path, (unsigned long long)offset,

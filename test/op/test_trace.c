@@ -133,7 +133,8 @@ static struct op_list ops_regular(void)
 	list.source = &owner->source;
 	owner->source.paths = path_table_create();
 	for (uint64_t i = 0; i < COUNT; i++) {
-		struct op op = {.kind = OP_READ, .time_ns = i * 1000, .offset = i * 4096, .bytes = 4096};
+		struct op op = {
+			.kind = OP_READ, .time_ns = i * 1000, .offset = i * 4096, .bytes = 4096};
 		char path[16];
 		size_t bytes = (size_t)snprintf(path, sizeof(path), "p%llu",
 						(unsigned long long)(i / 30000));
@@ -211,7 +212,8 @@ static void a_byte_that_fell_over_never_gives_other_ops(void **state)
 	file = file_read(file_name("whole.rft"), &bytes);
 	for (size_t i = 4; i < bytes; i += i < 120 ? 1 : 7) {
 		file[i] ^= (unsigned char)(1 << i % 8);
-		assert_false(trace_read(&read, file_write("broken.rft", file, bytes), NULL, &error));
+		assert_false(
+			trace_read(&read, file_write("broken.rft", file, bytes), NULL, &error));
 		assert_int_equal(error.kind, ERROR_INPUT);
 		/* All 300 are in one block: it is right, or it is not delivered. */
 		assert_true(read.ops.count == 0 || read.ops.count == 300);
@@ -234,10 +236,12 @@ static void damage_is_named(void **state)
 	file = file_read(file_name("whole.rft"), &bytes);
 	body = native_get32(file + NATIVE_FILE_HEADER_BYTES + NATIVE_AT_BODY_BYTES);
 
-	file[NATIVE_FILE_HEADER_BYTES + NATIVE_BLOCK_HEADER_BYTES + body + NATIVE_BLOCK_HEADER_BYTES + 3] ^= 1;
+	file[NATIVE_FILE_HEADER_BYTES + NATIVE_BLOCK_HEADER_BYTES + body +
+	     NATIVE_BLOCK_HEADER_BYTES + 3] ^= 1;
 	assert_false(trace_read(&read, file_write("a.rft", file, bytes), NULL, &error));
-	assert_string_equal(error.message, "block 2 is damaged: its checksum does not match (65536 ops "
-					   "in 1 whole blocks before it)");
+	assert_string_equal(error.message,
+			    "block 2 is damaged: its checksum does not match (65536 ops "
+			    "in 1 whole blocks before it)");
 	assert_int_equal(read.ops.count, 65536);
 	op_list_deinit(&read);
 	assert_false(trace_read(&read, file_name("a.rft"), &lenient, &error));
@@ -245,8 +249,9 @@ static void damage_is_named(void **state)
 
 	native_put32(file + NATIVE_FILE_HEADER_BYTES + NATIVE_AT_BODY_BYTES, UINT32_MAX);
 	assert_false(trace_read(&read, file_write("a.rft", file, bytes), NULL, &error));
-	assert_string_equal(error.message, "block 1 is damaged: its header makes no sense (0 ops in 0 "
-					   "whole blocks before it)");
+	assert_string_equal(error.message,
+			    "block 1 is damaged: its header makes no sense (0 ops in 0 "
+			    "whole blocks before it)");
 	op_list_deinit(&read);
 	native_put32(file + NATIVE_FILE_HEADER_BYTES + NATIVE_AT_BODY_BYTES, NATIVE_BODY_BYTES_MAX);
 	assert_false(trace_read(&read, file_write("a.rft", file, bytes), NULL, &error));
@@ -351,7 +356,8 @@ static void a_writer_that_fails_leaves_nothing_behind(void **state)
 	assert_null(trace_writer_create(test_folder, &error));
 	assert_non_null(strstr(error.message, "is a directory: a trace must be a regular file"));
 	assert_null(trace_writer_create("/dev/null", &error));
-	assert_string_equal(error.message, "/dev/null is not a file: a trace must be a regular file");
+	assert_string_equal(error.message,
+			    "/dev/null is not a file: a trace must be a regular file");
 	assert_int_equal(folder_count(0), 1);
 }
 
@@ -401,7 +407,8 @@ static size_t pack(const char *how, unsigned char *to, size_t room, const char *
 		z_stream stream = {0};
 		size_t packed;
 
-		assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+		assert_int_equal(
+			deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
 		stream.next_in = (unsigned char *)(uintptr_t)from;
 		stream.avail_in = (unsigned int)bytes;
 		stream.next_out = to;
@@ -414,7 +421,8 @@ static size_t pack(const char *how, unsigned char *to, size_t room, const char *
 		size_t packed = 0;
 
 		assert_int_equal(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, NULL,
-							 (const uint8_t *)from, bytes, to, &packed, room),
+							 (const uint8_t *)from, bytes, to, &packed,
+							 room),
 				 LZMA_OK);
 		return packed;
 	}
@@ -480,7 +488,8 @@ static void packed_data_cut_off_says_how_far_it_came(void **state)
 
 			/* Between the halves nothing shows the cut but a row in two; there the CSV reader speaks. */
 			if (fine)
-				fail_msg("%s cut after %zu bytes was not noticed", packings[i], cut);
+				fail_msg("%s cut after %zu bytes was not noticed", packings[i],
+					 cut);
 			if (memcmp(error.message, start, strlen(start)) != 0 && error.line == 0)
 				fail_msg("%s cut after %zu: %s", packings[i], cut, error.message);
 			if (list.ops.count) {
@@ -508,7 +517,8 @@ static void damaged_packed_data_is_an_error(void **state)
 		struct error error;
 
 		memset(file + packed / 3, 0x55, 40);
-		assert_false(trace_read(&list, file_write("a.csv.packed", file, packed), NULL, &error));
+		assert_false(
+			trace_read(&list, file_write("a.csv.packed", file, packed), NULL, &error));
 		assert_int_equal(error.kind, ERROR_INPUT);
 		op_list_deinit(&list);
 		memory_free(file);
@@ -596,16 +606,18 @@ static void what_is_no_trace_is_not_taken_for_one(void **state)
 	for (size_t i = 0; i < sizeof(noise); i++)
 		noise[i] = (unsigned char)random_next(&random);
 	assert_false(trace_read(&list, file_write("noise", noise, sizeof(noise)), NULL, &error));
-	assert_string_equal(error.message, "is not a trace in any known format (refault-trace, csv, "
-					   "oracleGeneral); what it holds is not text");
+	assert_string_equal(error.message,
+			    "is not a trace in any known format (refault-trace, csv, "
+			    "oracleGeneral); what it holds is not text");
 	memset(noise, 0, sizeof(noise));
 	assert_false(trace_read(&list, file_write("zeros", noise, sizeof(noise)), NULL, &error));
-	assert_false(trace_read(&list, file_write("image", "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16), NULL,
-				&error));
+	assert_false(trace_read(&list, file_write("image", "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16),
+				NULL, &error));
 	assert_false(trace_read(&list, file_write("noise", noise, 1), NULL, &error));
 	assert_false(trace_read(&list, file_write("noise", "\x28\xb5\x2f\xfd", 4), NULL, &error));
-	assert_string_equal(error.message,
-			    "cut off: its zstd data ends in the middle, after 4 bytes (0 unpacked)");
+	assert_string_equal(
+		error.message,
+		"cut off: its zstd data ends in the middle, after 4 bytes (0 unpacked)");
 }
 
 static void record_put(unsigned char *at, uint32_t time_s, uint64_t id, uint32_t size, int64_t next)
@@ -654,7 +666,8 @@ static void an_oracle_general_record_is_a_read_of_one_page(void **state)
 	record_put(file + 96, 8, 5, 512, -1);
 	assert_false(trace_read(&list, file_write("a.bin", file, sizeof(file)),
 				&(struct trace_options){.format = "oraclegeneral"}, &error));
-	assert_string_equal(error.message, "mis-ordered: record 5 has time 8 s, the one before 9 s");
+	assert_string_equal(error.message,
+			    "mis-ordered: record 5 has time 8 s, the one before 9 s");
 	op_list_deinit(&list);
 }
 
@@ -691,10 +704,14 @@ static void the_published_trace_is_read_as_published(void **state)
 static void formats_not_read_yet_are_not_mistaken(void **state)
 {
 	static const char *const names[] = {
-		"traces/cloudPhysicsIO.vscsi",	   "traces/w106.trace.xz",
-		"traces/lirs_cpp.trace.gz",	   "traces/msr-cambridge1-sample.csv",
-		"traces/systor17-traces-sample.csv.gz", "traces/tpcc-small.trace",
-		"traces/OLTP.lis.zst",		   "traces/tencent_cloud_storage-sample.bz2",
+		"traces/cloudPhysicsIO.vscsi",
+		"traces/w106.trace.xz",
+		"traces/lirs_cpp.trace.gz",
+		"traces/msr-cambridge1-sample.csv",
+		"traces/systor17-traces-sample.csv.gz",
+		"traces/tpcc-small.trace",
+		"traces/OLTP.lis.zst",
+		"traces/tencent_cloud_storage-sample.bz2",
 		"truth/measured.jsonl",
 	};
 
@@ -719,9 +736,9 @@ static void formats_not_read_yet_are_not_mistaken(void **state)
 static void recorded_traces_survive_and_take_four_bytes_an_op_at_most(void **state)
 {
 	static const char *const names[] = {
-		"backup",  "hotscan",	   "loop-0.8",	  "loop-1.1", "mmap-small",
-		"partial", "phase",	   "seqsmall-fit", "statstream", "storm",
-		"strided", "uniform",	   "wal-dontneed", "wal-recycle", "zipf",
+		"backup",  "hotscan", "loop-0.8",     "loop-1.1",    "mmap-small",
+		"partial", "phase",   "seqsmall-fit", "statstream",  "storm",
+		"strided", "uniform", "wal-dontneed", "wal-recycle", "zipf",
 	};
 
 	(void)state;

@@ -48,6 +48,7 @@ static void core_access(struct run *run, uint32_t path, uint64_t page)
 	while (run->files.count <= path) {
 		uint32_t file = cache_file_add(run->cache, UINT64_C(1) << 62, 0);
 
+		cache_open_pay(run->cache);
 		*array_push(&run->files) = file;
 		*array_push(&run->handles) = cache_open(run->cache, file);
 	}

@@ -61,32 +61,38 @@ static const char no_such_file[] = "there is no such file here; a file that is t
 
 /* ---- names ---- */
 
-/* Bring the dentry in, with those of its directories, reading what is not cached. The name stays as cached as any other. */
-static void look_up(struct model *model, uint32_t node)
+/*
+ * Hold the node's dentry, bringing it and its directories in, and its inode: what is not cached is read. Each is held while it is searched, so that the reclaim that
+ * this causes cannot take it; a dentry goes on its list once, when the last holder lets go.
+ */
+static void hold(struct model *model, uint32_t node)
 {
 	struct tree_node *at = &model->tree.nodes.at[node];
 
-	if (node == TREE_ROOT || cache_name_cached(model->cache, at->name))
+	if (node == TREE_ROOT)
 		return;
-	if (at->parent != TREE_ROOT && !cache_name_cached(model->cache, model->tree.nodes.at[at->parent].name)) {
-		look_up(model, at->parent);
-		cache_name_use(model->cache, model->tree.nodes.at[at->parent].name);
+	if (!cache_name_cached(model->cache, at->name)) {
+		hold(model, at->parent);
+		model->fs->lookup(&model->mount, node);
+		if (at->file && !cache_inode_cached(model->cache, at->file))
+			model->fs->inode_read(&model->mount, node);
+		cache_name_get(model->cache, at->name);
+		if (at->parent != TREE_ROOT)
+			cache_name_put(model->cache, model->tree.nodes.at[at->parent].name);
+	} else {
+		cache_name_get(model->cache, at->name);
 	}
-	/* The directory is held while it is searched: reading it may cause reclaim. */
-	if (at->parent != TREE_ROOT)
-		cache_name_get(model->cache, model->tree.nodes.at[at->parent].name);
-	model->fs->lookup(&model->mount, node);
-	if (at->file && !cache_inode_cached(model->cache, at->file))
-		model->fs->inode_read(&model->mount, node);
-	cache_name_get(model->cache, at->name);
-	if (at->parent != TREE_ROOT)
-		cache_name_put(model->cache, model->tree.nodes.at[at->parent].name);
-	cache_name_put(model->cache, at->name);
+}
+
+static void release(struct model *model, uint32_t node)
+{
+	if (node != TREE_ROOT)
+		cache_name_put(model->cache, model->tree.nodes.at[node].name);
 }
 
 static void stat_node(struct model *model, uint32_t node)
 {
-	uint32_t name, parent = model->tree.nodes.at[node].parent;
+	uint32_t parent = model->tree.nodes.at[node].parent;
 
 	if (node == TREE_ROOT)
 		return;
@@ -94,11 +100,12 @@ static void stat_node(struct model *model, uint32_t node)
 	for (uint32_t up = parent; up != TREE_NONE; up = model->tree.nodes.at[up].parent)
 		if (!tree_exists(&model->tree, up))
 			node = up;
-	name = model->tree.nodes.at[node].name;
-	if (cache_name_cached(model->cache, name))
-		cache_name_use(model->cache, name);
-	else
-		look_up(model, node);
+	if (cache_name_cached(model->cache, model->tree.nodes.at[node].name)) {
+		cache_name_use(model->cache, model->tree.nodes.at[node].name);
+		return;
+	}
+	hold(model, node);
+	release(model, node);
 }
 
 static bool parents_exist(const struct model *model, uint32_t node)
@@ -122,20 +129,18 @@ static void make_parents(struct model *model, uint32_t node)
 
 static void open_close_all(struct model *model, uint32_t node);
 
-static void create_node(struct model *model, uint32_t node, bool is_directory)
+/* Make a file or directory and hold its name. */
+static void create_held(struct model *model, uint32_t node, bool is_directory)
 {
-	uint32_t parent = model->tree.nodes.at[node].parent, file;
+	uint32_t file;
 
 	/* Descriptors of an unlinked file of this name can no longer be named: they end here. */
 	open_close_all(model, node);
-	look_up(model, node);
-	cache_name_get(model->cache, model->tree.nodes.at[node].name);
-	if (parent != TREE_ROOT)
-		look_up(model, parent);
+	hold(model, node);
 	file = tree_add_file(&model->tree, node, 0, is_directory, false);
+	model->tree.nodes.at[node].is_made = true;
 	cache_name_link(model->cache, model->tree.nodes.at[node].name, file);
 	model->fs->create(&model->mount, node);
-	cache_name_put(model->cache, model->tree.nodes.at[node].name);
 	model->file_count++;
 }
 
@@ -150,18 +155,11 @@ static uint32_t *open_find(struct model *model, uint32_t node, uint32_t thread)
 	return link;
 }
 
-/* The thread's handle of this file, opening it if it is not open. */
-static uint32_t open_get(struct model *model, uint32_t node, uint32_t thread)
+/* The descriptor is paid for already; the node is held, and this takes over the hold. */
+static uint32_t open_add(struct model *model, uint32_t node, uint32_t thread)
 {
-	uint32_t id = *open_find(model, node, thread), file = model->tree.nodes.at[node].file;
+	uint32_t id = model->free_open, file = model->tree.nodes.at[node].file;
 
-	if (!id && !file)
-		id = model->tree.nodes.at[node].opens; /* unlinked: another thread's will do */
-	if (id)
-		return model->opens.at[id].handle;
-	stat_node(model, node);
-	cache_name_get(model->cache, model->tree.nodes.at[node].name);
-	id = model->free_open;
 	if (id)
 		model->free_open = model->opens.at[id].next;
 	else
@@ -176,14 +174,27 @@ static uint32_t open_get(struct model *model, uint32_t node, uint32_t thread)
 	return model->opens.at[id].handle;
 }
 
+/* The thread's handle of this file, opening it if it is not open. */
+static uint32_t open_get(struct model *model, uint32_t node, uint32_t thread)
+{
+	uint32_t id = *open_find(model, node, thread);
+
+	if (!id && !model->tree.nodes.at[node].file)
+		id = model->tree.nodes.at[node].opens; /* unlinked: another thread's will do */
+	if (id)
+		return model->opens.at[id].handle;
+	cache_open_pay(model->cache);
+	hold(model, node);
+	return open_add(model, node, thread);
+}
+
 static void open_close(struct model *model, uint32_t node, uint32_t *link)
 {
 	uint32_t id = *link;
 
 	*link = model->opens.at[id].next;
 	cache_close(model->cache, model->opens.at[id].handle);
-	if (node != TREE_ROOT)
-		cache_name_put(model->cache, model->tree.nodes.at[node].name);
+	release(model, node);
 	model->opens.at[id].next = model->free_open;
 	model->free_open = id;
 }
@@ -279,10 +290,11 @@ static void sync_all(struct model *model)
 
 static void unlink_node(struct model *model, uint32_t node)
 {
-	look_up(model, node);
+	hold(model, node);
 	model->fs->remove(&model->mount, node);
 	cache_name_unlink(model->cache, model->tree.nodes.at[node].name);
 	tree_remove_file(&model->tree, node);
+	release(model, node);
 }
 
 static bool rename_node(struct model *model, const struct op *op, uint32_t from, struct error *error)
@@ -295,8 +307,8 @@ static bool rename_node(struct model *model, const struct op *op, uint32_t from,
 		return op_error(model, op, error, "the new name's directory does not exist");
 	if (model->tree.nodes.at[from].is_directory)
 		return op_error(model, op, error, "renaming a directory is not modelled");
-	look_up(model, from);
-	look_up(model, to);
+	hold(model, from);
+	hold(model, to);
 	if (tree_exists(&model->tree, to))
 		unlink_node(model, to);
 	open_close_all(model, to);
@@ -308,6 +320,8 @@ static bool rename_node(struct model *model, const struct op *op, uint32_t from,
 	file = model->tree.nodes.at[from].file;
 	cache_name_rename(model->cache, model->tree.nodes.at[from].name, model->tree.nodes.at[to].name);
 	tree_move_file(&model->tree, from, to);
+	release(model, from);
+	release(model, to);
 	assert(model->tree.nodes.at[to].file == file);
 	return true;
 }
@@ -356,15 +370,20 @@ static bool carry_out(struct model *model, const struct op *op, struct error *er
 		return true;
 	case OP_CREATE:
 	case OP_MKDIR:
-		if (!tree_exists(&model->tree, node)) {
-			if (!parents_exist(model, node))
-				return op_error(model, op, error, "its directory does not exist; mkdir it first");
-			create_node(model, node, kind == OP_MKDIR);
-		} else if (kind == OP_MKDIR) {
-			return op_error(model, op, error, "it exists already");
-		}
-		if (kind == OP_CREATE)
+		if (!parents_exist(model, node))
+			return op_error(model, op, error, "its directory does not exist; mkdir it first");
+		if (tree_exists(&model->tree, node)) {
+			if (kind == OP_MKDIR)
+				return op_error(model, op, error, "it exists already");
 			(void)open_get(model, node, op->thread);
+		} else if (kind == OP_MKDIR) {
+			create_held(model, node, true);
+			release(model, node);
+		} else {
+			cache_open_pay(model->cache);
+			create_held(model, node, false);
+			(void)open_add(model, node, op->thread);
+		}
 		return true;
 	case OP_CLOSE: {
 		uint32_t *link = open_find(model, node, op->thread);
@@ -415,11 +434,11 @@ static bool carry_out(struct model *model, const struct op *op, struct error *er
 	case OP_RENAME:
 		return rename_node(model, op, node, error);
 	case OP_TRUNCATE:
-		look_up(model, node);
+		stat_node(model, node);
 		cache_truncate(model->cache, node_file(model, node), op->bytes);
 		break;
 	case OP_FALLOCATE:
-		look_up(model, node);
+		stat_node(model, node);
 		cache_allocate(model->cache, node_file(model, node), op->offset, op->bytes);
 		break;
 	case OP_FADVISE_DONTNEED:

@@ -144,6 +144,7 @@ uint32_t tree_add_file(struct tree *tree, uint32_t id, uint64_t size_bytes, bool
 	node->entries = 0;
 	node->entry_text_bytes = 0;
 	node->layout = 0;
+	node->is_made = false;
 	entry_add(tree, id);
 	return node->file;
 }
@@ -164,6 +165,7 @@ void tree_move_file(struct tree *tree, uint32_t from_id, uint32_t to_id)
 	to->layout = from->layout;
 	to->is_sparse = from->is_sparse;
 	to->is_directory = from->is_directory;
+	to->is_made = from->is_made;
 	to->opens = from->opens;
 	from->opens = 0;
 	entry_add(tree, to_id);

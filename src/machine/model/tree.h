@@ -30,6 +30,7 @@ struct tree_node {
 	uint16_t name_bytes;
 	bool is_directory;
 	bool is_sparse;
+	bool is_made; /* during the run: what describes it was in memory when it was made */
 };
 
 struct tree {

@@ -12,8 +12,8 @@
  * Accepts    LF and CRLF, a UTF-8 byte order mark, a last line without its end, empty lines (skipped), fields in quotes
  *            that hold commas, quotes ("" is one) and line ends.
  * Refuses    everything else, with the place: see the messages below.
- * rename     path is from>to. In it, a '>' that belongs to a name is written twice: a>>b>c renames "a>b" to "c". Three (or
- *            five, ...) in a row could be read two ways and are refused.
+ * rename     path is from>to. In it, a '>' that belongs to a name is written twice: a>>b>c renames "a>b" to "c".
+ *            Three (or five, ...) in a row could be read two ways and are refused.
  * sync       needs no path: an empty one stands for ".".
  */
 #include "op/import.h"
@@ -31,13 +31,13 @@ enum {
 	FIELD_OFFSET,
 	FIELD_BYTES,
 	FIELD_COUNT,
-	ROW_BYTES_MAX = 64 * 1024, /* the longest legal row is a quoted rename of two long names: about 33 KiB */
+	ROW_BYTES_MAX = 64 * 1024, /* a quoted rename of two long names has about 33 KiB */
 	FAST_DIGITS_MAX = 18,
 	KIND_CACHE = 16,
 };
 
 static const char *const field_names[FIELD_COUNT] = {"time_ns", "thread", "op",
-						     "path",	"offset", "bytes"};
+						     "path",    "offset", "bytes"};
 static const char header[] = "time_ns,thread,op,path,offset,bytes";
 
 struct field {
@@ -49,17 +49,17 @@ struct field {
 
 struct row {
 	const unsigned char *at;
-	size_t bytes;		   /* without the line end */
+	size_t bytes;              /* without the line end */
 	const unsigned char *next; /* where the next row begins */
-	const unsigned char *lost; /* where to go on if this one cannot be read: behind its first line */
+	const unsigned char *lost; /* or, if this one cannot be read: behind its first line */
 	struct field fields[FIELD_COUNT + 1];
 	unsigned int count; /* of fields; FIELD_COUNT + 1 stands for all that are too many */
 };
 
 struct csv {
-	uint64_t line;	  /* of the row at hand, from 1 */
+	uint64_t line;    /* of the row at hand, from 1 */
 	uint64_t time_ns; /* of the row before */
-	uint32_t path;	  /* the last one; the next is often the same or the one after it */
+	uint32_t path;    /* the last one; the next is often the same or the one after it */
 	struct {
 		char text[31];
 		uint8_t bytes; /* 0: free */
@@ -129,7 +129,8 @@ static const unsigned char *field_plain(struct field *field, const unsigned char
 {
 	field->at = at;
 	field->text = (const char *)at;
-	while (at < end && *at != ',' && *at != '\n' && !(*at == '\r' && at + 1 < end && at[1] == '\n'))
+	while (at < end && *at != ',' && *at != '\n' &&
+	       !(*at == '\r' && at + 1 < end && at[1] == '\n'))
 		at++;
 	if (at == end && at > field->at && at[-1] == '\r')
 		at--;
@@ -154,7 +155,8 @@ static bool row_split(const struct import *import, struct row *row, struct error
 	row->lost = newline ? newline + 1 : end;
 	csv->unquoted_bytes = 0;
 	for (;;) {
-		struct field *field = &row->fields[row->count < FIELD_COUNT ? row->count : FIELD_COUNT];
+		struct field *field =
+			&row->fields[row->count < FIELD_COUNT ? row->count : FIELD_COUNT];
 		struct field spare;
 
 		if (row->count > FIELD_COUNT)
@@ -215,7 +217,7 @@ static bool number_read(const struct import *import, const struct row *row, unsi
 			uint64_t most, uint64_t *value, struct error *error)
 {
 	const struct field *field = &row->fields[which];
-	const char *whole = which == FIELD_TIME	    ? "is not a whole number of nanoseconds"
+	const char *whole = which == FIELD_TIME     ? "is not a whole number of nanoseconds"
 			    : which == FIELD_THREAD ? "is not a whole number"
 						    : "is not a whole number of bytes";
 	bool overflow = false, negative;
@@ -305,7 +307,8 @@ static bool rename_read(const struct import *import, const struct row *row, stru
 		}
 		if (arrows % 2 && arrows > 1) {
 			error_at(error, name, 1, 1,
-				 "rename with %zu '>' in a row can be read in more than one way", arrows);
+				 "rename with %zu '>' in a row can be read in more than one way",
+				 arrows);
 			return field_point(import, row, field, error);
 		}
 		if (arrows > 1) {
@@ -315,7 +318,8 @@ static bool rename_read(const struct import *import, const struct row *row, stru
 		}
 		if (target) {
 			error_at(error, name, 1, 1,
-				 "rename has more than one '>' (write from>to, and >> for a '>' in a name)");
+				 "rename has more than one '>' (write from>to, and >> for a '>' in "
+				 "a name)");
 			return field_point(import, row, field, error);
 		}
 		target = to;
@@ -380,8 +384,8 @@ static bool row_read(const struct import *import, const struct row *row, struct 
 		error_at(error, import->input->name, 1, 1,
 			 "offset %" PRIu64 " and bytes %" PRIu64 " together go beyond 2^63",
 			 op->offset, op->bytes);
-		return row_point(import, row, field->at,
-				 (size_t)(row->at + row->bytes - field->at), error);
+		return row_point(import, row, field->at, (size_t)(row->at + row->bytes - field->at),
+				 error);
 	}
 	if (op->time_ns < csv->time_ns) {
 		error_at(error, import->input->name, 1, 1,
@@ -401,7 +405,8 @@ static bool count_wrong(const struct import *import, const struct row *row, stru
 		error_at(error, name, 1, 1,
 			 "more than 6 fields (a path with a comma in it must be quoted)");
 		return row_point(import, row, row->fields[FIELD_COUNT].at,
-				 (size_t)(row->at + row->bytes - row->fields[FIELD_COUNT].at), error);
+				 (size_t)(row->at + row->bytes - row->fields[FIELD_COUNT].at),
+				 error);
 	}
 	if (memchr(row->at, '\0', row->bytes))
 		error_at(error, name, 1, 1, "a NUL byte: this is not text");
@@ -428,7 +433,7 @@ static bool quotes_wrong(const struct import *import, const struct row *row, str
 	return false;
 }
 
-/* Read the row at input->at, whatever it holds; *any false: an empty line. Moves on behind it, also when it is wrong. */
+/* Read the row at input->at, whatever it holds; *any false: an empty line. Moves on behind it, also from a wrong one. */
 static bool row_slow(struct import *import, struct op *op, bool *any, struct error *error)
 {
 	struct csv *csv = import->state;

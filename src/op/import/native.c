@@ -17,8 +17,10 @@
 struct native {
 	struct op *ops; /* of the block at hand */
 	size_t count, at;
-	uint64_t *numbers;   /* one column; COLUMN_COUNT_MAX */
-	uint64_t *lengths;   /* a second one, for paths */
+	size_t ops_room; /* in ops and differs; twice as many in the columns */
+	size_t text_room;
+	uint64_t *numbers;   /* a column */
+	uint64_t *lengths;   /* a second one */
 	unsigned char *text; /* path suffixes */
 	unsigned char *differs;
 	struct column_reader *columns;
@@ -58,8 +60,8 @@ static bool native_cut_off(const struct import *import, struct error *error)
 
 	import->input->cut_off = true;
 	return error_at(error, import->input->name, 0, 0,
-			"cut off after %" PRIu64 " ops (%" PRIu64 " whole block%s)", native->op_count,
-			native->block_count, native->block_count == 1 ? "" : "s");
+			"cut off after %" PRIu64 " ops (%" PRIu64 " whole block%s)",
+			native->op_count, native->block_count, native->block_count == 1 ? "" : "s");
 }
 
 /* `bytes` visible, or the error says why not. */
@@ -81,7 +83,8 @@ static bool native_begin(struct import *import, struct error *error)
 		return false;
 	header = import->input->at;
 	if (memcmp(header, NATIVE_MAGIC, 4) != 0)
-		return error_at(error, name, 0, 0, "is not a refault trace: it does not begin like one");
+		return error_at(error, name, 0, 0,
+				"is not a refault trace: it does not begin like one");
 	if (memcmp(header, NATIVE_MAGIC, NATIVE_MAGIC_BYTES) != 0)
 		return error_at(error, name, 0, 0,
 				"is a refault trace with its line ends changed: copy it as binary");
@@ -92,14 +95,9 @@ static bool native_begin(struct import *import, struct error *error)
 				" of the trace format; this refault reads version %d",
 				version, NATIVE_VERSION);
 	if (native_get32(header + 12) != (uint32_t)XXH64(header, 12, 0))
-		return error_at(error, name, 0, 0, "has a damaged header: its checksum does not match");
+		return error_at(error, name, 0, 0,
+				"has a damaged header: its checksum does not match");
 	import->input->at += NATIVE_FILE_HEADER_BYTES;
-
-	native->ops = memory_alloc(NATIVE_BLOCK_OPS_MAX, sizeof(*native->ops));
-	native->differs = memory_alloc(NATIVE_BLOCK_OPS_MAX, 1);
-	native->numbers = memory_alloc(COLUMN_COUNT_MAX, sizeof(*native->numbers));
-	native->lengths = memory_alloc(COLUMN_COUNT_MAX, sizeof(*native->lengths));
-	native->text = memory_alloc(NATIVE_BLOCK_TEXT_MAX, 1);
 	native->columns = column_reader_create();
 	return true;
 }
@@ -125,9 +123,9 @@ static const char *paths_read(struct import *import, const struct block *block,
 {
 	struct native *native = import->state;
 	struct path_table *paths = import->source.paths;
-	const unsigned char *suffix = native->text, *text_end = suffix + block->text_bytes;
+	const unsigned char *suffix = native->text;
 	char path[PATH_BYTES_MAX];
-	size_t path_length = 0;
+	size_t path_length = 0, text_left = block->text_bytes;
 
 	if (!column_get(native->columns, cursor, native->numbers, block->new_paths) ||
 	    !column_get(native->columns, cursor, native->lengths, block->new_paths) ||
@@ -137,18 +135,20 @@ static const char *paths_read(struct import *import, const struct block *block,
 		uint64_t shared = native->numbers[i], more = native->lengths[i];
 		uint32_t expected = path_count(paths);
 
-		if (shared > path_length || more > (uint64_t)(text_end - suffix) ||
-		    shared + more > PATH_BYTES_MAX || shared + more == 0)
+		if (shared > path_length || more > text_left || shared + more > PATH_BYTES_MAX ||
+		    shared + more == 0)
 			return "a path has a wrong length";
-		memcpy(path + shared, suffix, (size_t)more);
+		if (more)
+			memcpy(path + shared, suffix, (size_t)more);
 		suffix += more;
+		text_left -= (size_t)more;
 		path_length = (size_t)(shared + more);
 		if (memchr(path, '\0', path_length))
 			return "a path holds a NUL byte";
 		if (path_intern(paths, path, path_length) != expected)
 			return "a path is there twice";
 	}
-	return suffix == text_end ? NULL : "paths are shorter than their text";
+	return text_left == 0 ? NULL : "its paths are shorter than their text";
 }
 
 /* Kinds, threads, times, paths: the columns that have a number for each op. */
@@ -258,12 +258,31 @@ static const char *ranges_read(struct import *import, const struct block *block,
 	return NULL;
 }
 
+/* Memory for a block; its numbers have been found possible. */
+static void room_make(struct native *native, const struct block *block)
+{
+	if (block->count > native->ops_room) {
+		native->ops_room = block->count;
+		native->ops = memory_resize(native->ops, block->count, sizeof(*native->ops));
+		native->differs = memory_resize(native->differs, block->count, 1);
+		native->numbers =
+			memory_resize(native->numbers, 2 * block->count, sizeof(uint64_t));
+		native->lengths =
+			memory_resize(native->lengths, 2 * block->count, sizeof(uint64_t));
+	}
+	if (block->text_bytes > native->text_room) {
+		native->text_room = block->text_bytes;
+		native->text = memory_resize(native->text, block->text_bytes, 1);
+	}
+}
+
 static bool block_decode(struct import *import, const struct block *block, struct error *error)
 {
 	struct native *native = import->state;
 	struct column_cursor cursor = {block->body, block->body + block->body_bytes};
 	const char *wrong = NULL;
 
+	room_make(native, block);
 	if (block->time_ns < native->time_ns || block->time_ns > OP_TIME_MAX)
 		wrong = "its time goes back";
 	if (!wrong)
@@ -367,7 +386,8 @@ static bool native_next(struct import *import, struct op *ops, size_t count, siz
 
 		if (take > count - *got)
 			take = count - *got;
-		memcpy(ops + *got, native->ops + native->at, take * sizeof(*ops));
+		if (take)
+			memcpy(ops + *got, native->ops + native->at, take * sizeof(*ops));
 		native->at += take;
 		*got += take;
 		if (native->at < native->count)
@@ -381,7 +401,8 @@ static bool native_next(struct import *import, struct op *ops, size_t count, siz
 }
 
 const struct import_format format_native = {
-	.about = {"refault-trace", "our own: compressed, checksummed, good up to where it is cut off (.rft)"},
+	.about = {"refault-trace",
+		  "our own: compressed, checksummed, good up to where it is cut off (.rft)"},
 	.state_bytes = sizeof(struct native),
 	.match = native_match,
 	.begin = native_begin,

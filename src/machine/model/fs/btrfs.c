@@ -66,12 +66,17 @@ static void visit(struct filesystem_mount *mount, uint32_t node, bool inode, boo
 
 static void btrfs_lookup(struct filesystem_mount *mount, uint32_t node)
 {
-	visit(mount, node, false, false);
+	const struct tree *tree = mount->tree;
+
+	/* A directory made here never left the tree nodes in memory. */
+	if (!tree->nodes.at[tree->nodes.at[node].parent].is_made)
+		visit(mount, node, false, false);
 }
 
 static void btrfs_inode_read(struct filesystem_mount *mount, uint32_t node)
 {
-	visit(mount, node, true, false);
+	if (!mount->tree->nodes.at[node].is_made)
+		visit(mount, node, true, false);
 }
 
 /* Checksums lie in order of the data's place on the device, which is taken for the order in which files are first read. */
@@ -99,7 +104,8 @@ static void btrfs_create(struct filesystem_mount *mount, uint32_t node)
 
 static void btrfs_remove(struct filesystem_mount *mount, uint32_t node)
 {
-	visit(mount, node, false, false);
+	(void)mount;
+	(void)node;
 }
 
 const struct filesystem filesystem_btrfs = {

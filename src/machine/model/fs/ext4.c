@@ -74,14 +74,42 @@ static struct directory *directory_of(struct filesystem_mount *mount, uint32_t n
 	return &fs->directories.at[at->layout];
 }
 
-/* Allocate the blocks that the directory has come to need. */
-static struct directory *directory_grow(struct filesystem_mount *mount, uint32_t node)
+static void transaction_commit(struct filesystem_mount *mount)
+{
+	struct filesystem_state *fs = mount->state;
+
+	for (size_t i = 0; i < fs->transaction.count; i++)
+		cache_block_release(mount->cache, fs->device, fs->transaction.at[i]);
+	fs->transaction.count = 0;
+}
+
+/* A block that this operation changes: in the running transaction until it commits. */
+static void block_change(struct filesystem_mount *mount, uint64_t block)
+{
+	struct filesystem_state *fs = mount->state;
+
+	cache_block_make(mount->cache, fs->device, block);
+	if (!cache_block_hold(mount->cache, fs->device, block))
+		return;
+	if (fs->transaction.count == 0)
+		fs->transaction_began_ns = mount->now_ns;
+	*array_push(&fs->transaction) = block;
+	if (fs->transaction.count >= cache_transaction_blocks(mount->cache))
+		transaction_commit(mount);
+}
+
+/* Allocate the blocks that the directory has come to need. `make`: now, in memory; else they were there before the start. */
+static struct directory *directory_grow(struct filesystem_mount *mount, uint32_t node, bool make)
 {
 	struct directory *directory = directory_of(mount, node);
 	uint64_t wanted = directory_blocks(&mount->tree->nodes.at[node]);
 
-	while (directory->blocks.count < wanted)
+	while (directory->blocks.count < wanted) {
 		*array_push(&directory->blocks) = mount->state->next_block++;
+		if (make)
+			block_change(mount, mount->state->next_block - 1);
+		directory = directory_of(mount, node);
+	}
 	return directory;
 }
 
@@ -130,7 +158,7 @@ static void ext4_mount(struct filesystem_mount *mount)
 		if (!tree_exists(tree, node))
 			continue;
 		if (tree->nodes.at[node].is_directory)
-			directory_grow(mount, node);
+			directory_grow(mount, node, false);
 		if (node != TREE_ROOT)
 			inode_assign(mount, node);
 	}
@@ -150,7 +178,7 @@ static void ext4_unmount(struct filesystem_mount *mount)
 static void ext4_lookup(struct filesystem_mount *mount, uint32_t node)
 {
 	const struct tree_node *at = &mount->tree->nodes.at[node];
-	struct directory *directory = directory_grow(mount, at->parent);
+	struct directory *directory = directory_of(mount, at->parent);
 	uint64_t root = directory->blocks.at[0], leaf = leaf_of(directory, at);
 
 	cache_block(mount->cache, mount->state->device, root, root, 1, mount->plan);
@@ -190,47 +218,23 @@ static void ext4_data_read(struct filesystem_mount *mount, uint32_t node, uint64
 	}
 }
 
-static void transaction_commit(struct filesystem_mount *mount)
-{
-	struct filesystem_state *fs = mount->state;
-
-	for (size_t i = 0; i < fs->transaction.count; i++)
-		cache_block_release(mount->cache, fs->device, fs->transaction.at[i]);
-	fs->transaction.count = 0;
-}
-
-/* A block that this operation changes: in the running transaction until it commits. */
-static void block_change(struct filesystem_mount *mount, uint64_t block)
-{
-	struct filesystem_state *fs = mount->state;
-
-	cache_block_make(mount->cache, fs->device, block);
-	if (!cache_block_hold(mount->cache, fs->device, block))
-		return;
-	if (fs->transaction.count == 0)
-		fs->transaction_began_ns = mount->now_ns;
-	*array_push(&fs->transaction) = block;
-	if (fs->transaction.count >= cache_transaction_blocks(mount->cache))
-		transaction_commit(mount);
-}
-
 static void ext4_create(struct filesystem_mount *mount, uint32_t node)
 {
 	struct directory *directory;
 
 	inode_assign(mount, node);
-	directory = directory_grow(mount, mount->tree->nodes.at[node].parent);
 	block_change(mount, inode_block(mount->tree->nodes.at[node].inode));
+	directory = directory_grow(mount, mount->tree->nodes.at[node].parent, true);
 	block_change(mount, leaf_of(directory, &mount->tree->nodes.at[node]));
 	if (mount->tree->nodes.at[node].is_directory)
-		block_change(mount, directory_grow(mount, node)->blocks.at[0]);
+		directory_grow(mount, node, true);
 }
 
 static void ext4_remove(struct filesystem_mount *mount, uint32_t node)
 {
 	const struct tree_node *at = &mount->tree->nodes.at[node];
 
-	block_change(mount, leaf_of(directory_grow(mount, at->parent), at));
+	block_change(mount, leaf_of(directory_of(mount, at->parent), at));
 	block_change(mount, inode_block(at->inode));
 }
 

@@ -105,14 +105,18 @@ static void directory_visit(struct filesystem_mount *mount, uint32_t node, bool 
 		read_once(mount, key(WHAT_NODE, at->parent, 0), 2 * bytes);
 }
 
+/* A directory made here, and what is in it, never left XFS's buffers. */
 static void xfs_lookup(struct filesystem_mount *mount, uint32_t node)
 {
-	directory_visit(mount, node, false);
+	const struct tree *tree = mount->tree;
+
+	if (!tree->nodes.at[tree->nodes.at[node].parent].is_made)
+		directory_visit(mount, node, false);
 }
 
 static void xfs_inode_read(struct filesystem_mount *mount, uint32_t node)
 {
-	if (node != TREE_ROOT)
+	if (node != TREE_ROOT && !mount->tree->nodes.at[node].is_made)
 		read_once(mount, cluster_of(&mount->tree->nodes.at[node]), CLUSTER_BYTES);
 }
 
