@@ -171,7 +171,7 @@ $(OBJ)/test/%.o: test/%.c $(BUILD)/flags
 $(TEST_PROGRAMS): $(BUILD)/test/%: $(OBJ)/test/%.o $$(call test_helpers,test/%.c) $(ROOMS)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(ROOMS) $(PACKAGE_LIBS) -lcmocka
+	$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(ROOMS) $(PACKAGE_LIBS) -lcmocka -lm
 
 tests: $(TEST_PROGRAMS)
 
@@ -221,7 +221,7 @@ $(OBJ)/bench/%.o: bench/%.c $(BUILD)/flags
 $(BENCH_PROGRAMS): $(BUILD)/%: $(OBJ)/%.o $(ROOMS)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(CC) $(ALL_LDFLAGS) -o $@ $< $(ROOMS) $(PACKAGE_LIBS)
+	$(CC) $(ALL_LDFLAGS) -o $@ $< $(ROOMS) $(PACKAGE_LIBS) -lm
 
 benches: $(BENCH_PROGRAMS)
 

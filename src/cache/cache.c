@@ -299,13 +299,17 @@ uint64_t cache_resident_pages(const struct cache *cache, uint32_t file)
 	return cache->files.at[file].resident_pages;
 }
 
-uint64_t cache_memory_bytes(const struct cache *cache)
+void cache_memory_parts(const struct cache *cache, uint64_t *record_bytes, uint64_t *index_bytes, uint64_t *resident_pages,
+			uint64_t *remembered_pages)
 {
-	return cache->page_capacity * sizeof(struct page) +
-	       cache->index.node_capacity * (sizeof(struct node) + sizeof(struct node_key)) +
-	       (cache->index.bucket_mask + UINT64_C(1)) * sizeof(uint32_t) +
-	       cache->files.capacity * sizeof(struct cache_file) +
-	       cache->names.capacity * sizeof(struct cache_name);
+	*resident_pages = cache->domain.list_pages[LIST_INACTIVE] + cache->domain.list_pages[LIST_ACTIVE];
+	*record_bytes = cache->page_count * sizeof(struct page) + (cache->queue.marks ? cache->page_count / 8 : 0);
+	*index_bytes = cache->index.node_count * (sizeof(struct node) + sizeof(struct node_key)) +
+		       (cache->index.bucket_mask + UINT64_C(1)) * sizeof(uint32_t);
+	*remembered_pages = 0;
+	for (uint32_t node = 1; node < cache->index.node_count; node++)
+		for (uint32_t i = 0; i < NODE_PAGES; i++)
+			*remembered_pages += index_node(&cache->index, node)->high[i] != 0;
 }
 
 /* ---- invariants ---- */

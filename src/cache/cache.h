@@ -140,6 +140,12 @@ bool cache_advise(struct cache *cache, uint32_t handle, enum cache_advice advice
  */
 bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan);
 
+/*
+ * A hint that these bytes of the file will be read soon (`next`: index and record are fetched into the processor's caches) or a little later (`later`: the index
+ * is). Changes nothing.
+ */
+void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t later, uint64_t next);
+
 /* A buffered write; grows the file. As cache_read(). */
 bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan);
 
@@ -218,8 +224,12 @@ void cache_counters(const struct cache *cache, uint32_t stream, struct counters 
 uint64_t cache_blame(const struct cache *cache, uint32_t victim, uint32_t evictor);
 uint32_t cache_stream_count(const struct cache *cache); /* highest stream seen + 1 */
 uint64_t cache_resident_pages(const struct cache *cache, uint32_t file);
-uint64_t cache_memory_bytes(const struct cache *cache); /* refault's own, for bench */
-/* Its parts: bytes of page records in use, and of the index for `pages` resident and remembered pages. */
+/*
+ * refault's own memory, for bench: bytes of page records and of the index, for how many resident pages and how many that are remembered after their
+ * eviction.
+ */
+void cache_memory_parts(const struct cache *cache, uint64_t *record_bytes, uint64_t *index_bytes, uint64_t *resident_pages,
+			uint64_t *remembered_pages);
 
 /* Walk everything and assert what must hold. */
 void cache_check(const struct cache *cache);

@@ -111,6 +111,21 @@ bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t
 	return true;
 }
 
+void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t later, uint64_t next)
+{
+	uint32_t file = cache->opens.at[handle].file, low;
+	uint32_t node = index_find(&cache->index, file, (uint32_t)(later >> PAGE_SHIFT >> NODE_SHIFT));
+
+	if (node)
+		__builtin_prefetch(&index_node(&cache->index, node)->low[(later >> PAGE_SHIFT) % NODE_PAGES]);
+	node = index_find(&cache->index, file, (uint32_t)(next >> PAGE_SHIFT >> NODE_SHIFT));
+	if (!node)
+		return;
+	low = index_node(&cache->index, node)->low[(next >> PAGE_SHIFT) % NODE_PAGES];
+	if (low & LOW_RESIDENT)
+		__builtin_prefetch(&cache->queue.pages[low & LOW_MASK], 1);
+}
+
 /* ---- writes ---- */
 
 /* The largest power of two that fits the rest of the write and the alignment (fgf_set_order()). */

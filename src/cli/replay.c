@@ -169,8 +169,9 @@ static bool machine_check(struct plan *plan, struct error *error)
 			"SIZE for a memory cgroup, as in: refault replay %.80s --cgroup-limit "
 			"256MiB",
 			plan->trace);
-	if (arguments->readahead.given && arguments->readahead.value < PAGE_BYTES)
-		return error_input(error, "--readahead is at least one page, 4KiB");
+	if (arguments->readahead.given &&
+	    (arguments->readahead.value < PAGE_BYTES || arguments->readahead.value % PAGE_BYTES))
+		return error_input(error, "--readahead is in whole pages of 4KiB, at least one");
 	if (arguments->device && strcmp(arguments->device, "instant") != 0)
 		return error_input(error,
 				   "no device \"%.80s\": so far there is only \"instant\", where "
@@ -328,8 +329,12 @@ static int replay(const void *values)
 			       &error))
 			continue;
 		code = command_fail(&error);
-		/* A wrong row can be left out; a header, an option, or a file that is no trace cannot. */
-		if (opened && error.kind == ERROR_INPUT && error.line && !arguments->lenient)
+		/*
+		 * A row that cannot be read can be left out. A header, an option, a file that is no trace, or an op that
+		 * makes no sense (the model says that, and has no row to show) cannot.
+		 */
+		if (opened && error.kind == ERROR_INPUT && error.line && error.excerpt[0] &&
+		    !arguments->lenient)
 			fputs("Nothing was run. `--lenient` skips such rows and counts them.\n",
 			      stderr);
 		goto out;

@@ -2,7 +2,10 @@
  * refault run: a scenario, under one setting or under several side by side
  */
 #include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "cache/policy_options.h"
@@ -241,9 +244,9 @@ static bool plan_make(struct plan *plan, const struct run_arguments *arguments, 
 	return machine_make(plan, error) && settings_make(plan, error) && rows_make(plan, error);
 }
 
-static void plan_free(struct plan *plan, size_t done)
+static void plan_free(struct plan *plan)
 {
-	for (size_t i = 0; i < done; i++)
+	for (size_t i = 0; plan->results && i < plan->count; i++)
 		result_deinit(&plan->results[i]);
 	for (size_t i = 0; i < plan->row_count; i++)
 		memory_free((void *)(uintptr_t)plan->rows[i].streams);
@@ -255,26 +258,73 @@ static void plan_free(struct plan *plan, size_t done)
 	scenario_deinit(&plan->scenario);
 }
 
-static bool run_one(struct plan *plan, size_t index, struct error *error)
+/* One setting. `progress` may be NULL. */
+static bool run_one(struct plan *plan, size_t index, struct progress *progress, struct error *error)
 {
 	struct model_options model = plan->model;
 	struct op_source *source = scenario_source_create(&plan->scenario, plan->seed, error);
-	struct progress progress;
-	char what[64];
 	bool done;
 
 	if (!source)
 		return false;
 	model.policy = plan->policies[index];
-	snprintf(what, sizeof(what), "running %.40s", plan->key ? plan->settings[index] : "");
-	progress_begin(&progress, what);
-	model.progress = progress.wanted ? progress_update : NULL;
-	model.progress_context = &progress;
+	model.progress = progress && progress->wanted ? progress_update : NULL;
+	model.progress_context = progress;
 	done = model_run(&model, source, &plan->results[index], error);
-	progress_end(&progress);
 	plan->elapsed_ns[index] = done ? scenario_source_elapsed_ns(source) : 0;
 	op_source_destroy(source);
 	return done;
+}
+
+/*
+ * Settings run side by side, a thread each on as many processors as there are: each has a source and a model of its own and reads the
+ * scenario only, so that the results do not depend on how many run at once. All take about equally long: the bar shows the first.
+ */
+struct worker {
+	struct plan *plan;
+	struct progress *progress;
+	struct error *errors; /* by setting */
+	bool *done;
+	atomic_size_t *next;
+};
+
+static void *worker_run(void *argument)
+{
+	struct worker *worker = argument;
+	size_t index;
+
+	while ((index = atomic_fetch_add(worker->next, 1)) < worker->plan->count)
+		worker->done[index] = run_one(worker->plan, index,
+					      index == 0 ? worker->progress : NULL,
+					      &worker->errors[index]);
+	return NULL;
+}
+
+static bool run_all(struct plan *plan, struct error *error)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t thread_count = 0, failed = 0;
+	struct error errors[COMPARISON_SETTINGS_MAX];
+	bool done[COMPARISON_SETTINGS_MAX] = {false};
+	pthread_t threads[COMPARISON_SETTINGS_MAX];
+	atomic_size_t next = 0;
+	struct progress progress;
+	struct worker worker = {plan, &progress, errors, done, &next};
+
+	progress_begin(&progress, "running");
+	while (thread_count + 1 < plan->count && (long)thread_count + 1 < processors &&
+	       pthread_create(&threads[thread_count], NULL, worker_run, &worker) == 0)
+		thread_count++;
+	worker_run(&worker);
+	while (thread_count-- > 0)
+		pthread_join(threads[thread_count], NULL);
+	progress_end(&progress);
+	while (failed < plan->count && done[failed])
+		failed++;
+	if (failed == plan->count)
+		return true;
+	*error = errors[failed];
+	return false;
 }
 
 static void print(const struct plan *plan)
@@ -308,7 +358,6 @@ static int run(const void *values)
 	const struct run_arguments *arguments = values;
 	struct plan plan;
 	struct error error;
-	size_t done = 0;
 	int code = 0;
 
 	if (!plan_make(&plan, arguments, &error)) {
@@ -318,15 +367,13 @@ static int run(const void *values)
 			      stderr);
 		goto out;
 	}
-	for (; done < plan.count; done++) {
-		if (run_one(&plan, done, &error))
-			continue;
+	if (!run_all(&plan, &error)) {
 		code = command_fail(&error);
 		goto out;
 	}
 	print(&plan);
 out:
-	plan_free(&plan, done);
+	plan_free(&plan);
 	return code;
 }
 

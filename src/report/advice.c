@@ -107,7 +107,8 @@ static uint64_t more_memory(uint64_t bytes)
 
 static uint64_t less_memory(uint64_t bytes)
 {
-	return bytes / 2 < MIB ? bytes : bytes / 2 / MIB * MIB;
+	/* Not below what a machine can be made of. */
+	return bytes / 2 < 8 * MIB ? bytes : bytes / 2 / MIB * MIB;
 }
 
 /* "POLICY,activate_on_write=never", if that would change something. */

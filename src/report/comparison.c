@@ -47,8 +47,8 @@ static struct value row_value(const struct comparison_row *row, const struct res
 			continue; /* did nothing */
 		if (!(stream->known >> row->counter & 1))
 			value.known = false;
-		value.number += counter_get(row->whole_passes ? &stream->at_pass : &stream->counters,
-					    row->counter);
+		value.number += counter_get(
+			row->whole_passes ? &stream->at_pass : &stream->counters, row->counter);
 	}
 	return value;
 }
@@ -68,8 +68,8 @@ static const char *decimal_size(char text[CELL_TEXT_BYTES], uint64_t bytes)
 	if (unit == 0)
 		snprintf(text, CELL_TEXT_BYTES, "%" PRIu64 " B", bytes);
 	else
-		snprintf(text, CELL_TEXT_BYTES, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10,
-			 units[unit]);
+		snprintf(text, CELL_TEXT_BYTES, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10,
+			 tenths % 10, units[unit]);
 	return text;
 }
 
@@ -81,8 +81,9 @@ static const char *value_format(char text[CELL_TEXT_BYTES], const struct compari
 	if (!value.known)
 		return strcpy(text, "?");
 	if (row->per_bytes) {
-		hundredths = (uint64_t)(((unsigned __int128)value.number * 100 + row->per_bytes / 2) /
-					row->per_bytes);
+		hundredths =
+			(uint64_t)(((unsigned __int128)value.number * 100 + row->per_bytes / 2) /
+				   row->per_bytes);
 		snprintf(text, CELL_TEXT_BYTES, "%" PRIu64 ".%02" PRIu64, hundredths / 100,
 			 hundredths % 100);
 		return text;
@@ -230,8 +231,9 @@ static void row_print(struct table *table, const struct comparison *comparison,
 		table_text(table, values[i].known ? value_format(text, row, values[i]) : "");
 	}
 	if (published && comparison->count == 2)
-		table_text(table, row_is_published(row, 2) ? ratio_format(text, values[0], values[1])
-							   : "");
+		table_text(table, row_is_published(row, 2)
+					  ? ratio_format(text, values[0], values[1])
+					  : "");
 }
 
 /* A row of its own: how long it all took. */
@@ -361,7 +363,8 @@ void comparison_text(FILE *out, const struct comparison *comparison,
 	struct rows rows;
 
 	assert(comparison->count >= 1 && comparison->count <= COMPARISON_SETTINGS_MAX);
-	report_headline(out, &comparison->results[0], options, strcmp(comparison->key, "policy") != 0);
+	report_headline(out, &comparison->results[0], options,
+			strcmp(comparison->key, "policy") != 0);
 	if (comparison->summary) {
 		fprintf(out, "%*s", INDENT, "");
 		wrapped(out, comparison->summary, INDENT);
@@ -426,7 +429,8 @@ static json_t *row_json(const struct comparison *comparison, const struct compar
 	json_object_set_new(object, "counted",
 			    json_string(row->whole_passes ? "whole_passes" : "end"));
 	json_object_set_new(object, "per_bytes",
-			    row->per_bytes ? json_integer((json_int_t)row->per_bytes) : json_null());
+			    row->per_bytes ? json_integer((json_int_t)row->per_bytes)
+					   : json_null());
 	json_object_set_new(object, "values", values);
 	json_object_set_new(object, "ratio",
 			    ratio_json(row_value(row, &comparison->results[0]),

@@ -14,13 +14,18 @@ struct report_options;
 struct table;
 
 /* Enough to see the shape; JSON has all. */
-enum { INDENT = 2, STREAMS_SHOWN_MAX = 12, MARKS_SHOWN_MAX = 40, NAME_COLUMNS = 24 };
+enum { INDENT = 2, STREAMS_SHOWN_MAX = 12, MARKS_SHOWN_MAX = 20, NAME_COLUMNS = 24 };
 
 bool result_knows(const struct result *result, enum counter_id id);
 
 /* "wal.csv   120,000 ops, 3 streams, 2 files   cgroup limit 256 MiB   [policy linux-6.18   ]ext4" */
 void report_headline(FILE *out, const struct result *result, const struct report_options *options,
 		     bool with_policy);
+
+/* How many marks are shown, and which: all, or some evenly spread, the first and the last among them. */
+size_t marks_shown(const struct result *result);
+size_t mark_shown_at(const struct result *result, size_t index);
+void marks_left_out(FILE *out, const struct result *result); /* a line that says so, if any are */
 
 /* A title above a table. */
 void report_heading(FILE *out, const char *text, bool colour);

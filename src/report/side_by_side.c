@@ -27,7 +27,6 @@ static void policies_table(FILE *out, const struct result *results, size_t count
 		{COUNTER_write_bytes, "written"},
 		{COUNTER_inodes_reallocated, "inodes again"},
 		{COUNTER_active_file_pages, "active"},
-		{COUNTER_inactive_file_pages, "inactive"},
 		{COUNTER_slab_bytes, "slab"},
 	};
 	struct table *table = table_create();
@@ -74,25 +73,23 @@ static void marks_across(FILE *out, const struct result *results, size_t count, 
 			 bool colour)
 {
 	struct table *table;
-	size_t shown = results[0].mark_count;
+	size_t shown = marks_shown(&results[0]);
 	char label[NAME_TEXT_BYTES];
 
 	if (shown == 0)
 		return;
-	if (shown > MARKS_SHOWN_MAX)
-		shown = MARKS_SHOWN_MAX;
 	table = policies_across(id == COUNTER_read_bytes ? "read, at mark" : "misses, at mark",
 				results, count);
 	for (size_t m = 0; m < shown; m++) {
-		table_text(table, name_show(label, results[0].marks[m].label, NAME_COLUMNS));
+		size_t mark = mark_shown_at(&results[0], m);
+
+		table_text(table, name_show(label, results[0].marks[mark].label, NAME_COLUMNS));
 		for (size_t i = 0; i < count; i++)
-			counter_cell(table, &results[i].marks[m].counters, results[i].known, id);
+			counter_cell(table, &results[i].marks[mark].counters, results[i].known, id);
 	}
 	fputc('\n', out);
 	table_print(out, table, INDENT, colour);
-	if (shown < results[0].mark_count)
-		fprintf(out, "%*s%zu more marks: --json has them all\n", INDENT, "",
-			results[0].mark_count - shown);
+	marks_left_out(out, &results[0]);
 	table_destroy(table);
 }
 

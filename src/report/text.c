@@ -13,7 +13,7 @@
 #include "report/report_private.h"
 #include "report/table.h"
 
-enum { SPARK_COLUMNS = 50 };
+enum { SPARK_COLUMNS = 50, COUNTED_TEXT_BYTES = 80 };
 
 bool result_knows(const struct result *result, enum counter_id id)
 {
@@ -27,47 +27,57 @@ void report_heading(FILE *out, const char *text, bool colour)
 }
 
 /* "1 file", "2 files". */
-static void counted(FILE *out, uint64_t count, const char *noun)
+static const char *counted(char text[COUNTED_TEXT_BYTES], uint64_t count, const char *noun)
 {
-	char text[SIZE_TEXT_BYTES * 2];
+	char number[SIZE_TEXT_BYTES * 2];
 
-	fprintf(out, "%s %s%s", count_format(text, count), noun, count == 1 ? "" : "s");
+	snprintf(text, COUNTED_TEXT_BYTES, "%s %s%s", count_format(number, count), noun,
+		 count == 1 ? "" : "s");
+	return text;
 }
 
-/* "wal.csv   120,000 ops, 3 streams, 2 files   cgroup limit 256 MiB   [policy linux-6.18   ]ext4" */
+/* "cgroup limit 256 MiB   policy linux-6.18   ext4" */
+static void machine_write(char *text, size_t bytes, const struct result *result,
+			  const struct report_options *options, bool with_policy)
+{
+	char size[SIZE_TEXT_BYTES], pages[COUNTED_TEXT_BYTES];
+	size_t given;
+
+	if (options->bare_pages)
+		given = (size_t)snprintf(text, bytes, "a plain cache of %s",
+					 counted(pages, options->bare_pages, "page"));
+	else
+		given = (size_t)snprintf(text, bytes, "%s %s",
+					 result->is_cgroup ? "cgroup limit" : "memory",
+					 size_format(size, result->memory_bytes));
+	if (with_policy)
+		given += (size_t)snprintf(text + given, bytes - given, "   policy %.900s",
+					  result->policy);
+	if (result->filesystem)
+		snprintf(text + given, bytes - given, "   %.40s", result->filesystem);
+}
+
 void report_headline(FILE *out, const struct result *result, const struct report_options *options,
 		     bool with_policy)
 {
-	char name[NAME_TEXT_BYTES], size[SIZE_TEXT_BYTES];
+	char name[NAME_TEXT_BYTES], ops[COUNTED_TEXT_BYTES], streams[COUNTED_TEXT_BYTES];
+	char files[COUNTED_TEXT_BYTES], rows[COUNTED_TEXT_BYTES], input[512], machine[1024];
 
-	fprintf(out, "%s%s%s   ", options->colour ? "\033[1m" : "",
-		name_show(name, result->input ? result->input : "", NAME_COLUMNS_MAX),
-		options->colour ? "\033[0m" : "");
-	counted(out, result->op_count, "op");
-	fputs(", ", out);
-	counted(out, result->stream_count, "stream");
-	if (result->file_count) {
-		fputs(", ", out);
-		counted(out, result->file_count, "file");
-	}
-	if (options->bare_pages) {
-		fputs("   a plain cache of ", out);
-		counted(out, options->bare_pages, "page");
-	} else {
-		fprintf(out, "   %s %s", result->is_cgroup ? "cgroup limit" : "memory",
-			size_format(size, result->memory_bytes));
-	}
-	if (with_policy)
-		fprintf(out, "   policy %s", result->policy);
-	if (result->filesystem)
-		fprintf(out, "   %s", result->filesystem);
-	fputc('\n', out);
-	if (options->skipped_rows) {
-		fprintf(out, "%*s", INDENT, "");
-		counted(out, options->skipped_rows, "row");
-		fprintf(out, " of the input could not be read and %s left out (--lenient)\n",
+	name_show(name, result->input ? result->input : "", NAME_COLUMNS_MAX);
+	snprintf(input, sizeof(input), "   %s, %s%s%s", counted(ops, result->op_count, "op"),
+		 counted(streams, result->stream_count, "stream"), result->file_count ? ", " : "",
+		 result->file_count ? counted(files, result->file_count, "file") : "");
+	machine_write(machine, sizeof(machine), result, options, with_policy);
+	fprintf(out, "%s%s%s%s", options->colour ? "\033[1m" : "", name,
+		options->colour ? "\033[0m" : "", input);
+	if (text_columns(name) + text_columns(input) + 3 + text_columns(machine) > TABLE_WIDTH_MAX)
+		fprintf(out, "\n%*s%s\n", INDENT, "", machine);
+	else
+		fprintf(out, "   %s\n", machine);
+	if (options->skipped_rows)
+		fprintf(out, "%*s%s of the input could not be read and %s left out (--lenient)\n",
+			INDENT, "", counted(rows, options->skipped_rows, "row"),
 			options->skipped_rows == 1 ? "was" : "were");
-	}
 }
 
 /* ---- the answer in three lines ---- */
@@ -175,16 +185,35 @@ static void mark_row(struct table *table, const char *label, const struct counte
 	}
 }
 
+size_t marks_shown(const struct result *result)
+{
+	return result->mark_count < MARKS_SHOWN_MAX ? result->mark_count : MARKS_SHOWN_MAX;
+}
+
+size_t mark_shown_at(const struct result *result, size_t index)
+{
+	size_t shown = marks_shown(result);
+
+	return shown < 2 ? index : index * (result->mark_count - 1) / (shown - 1);
+}
+
+void marks_left_out(FILE *out, const struct result *result)
+{
+	char text[COUNTED_TEXT_BYTES];
+
+	if (marks_shown(result) < result->mark_count)
+		fprintf(out, "%*s%zu of %s: --json has all\n", INDENT, "", marks_shown(result),
+			counted(text, result->mark_count, "mark"));
+}
+
 static void marks_print(FILE *out, const struct result *result, bool colour)
 {
 	struct table *table;
 	char label[NAME_TEXT_BYTES];
-	size_t shown = result->mark_count;
+	size_t shown = marks_shown(result);
 
 	if (result->mark_count == 0)
 		return;
-	if (shown > MARKS_SHOWN_MAX)
-		shown = MARKS_SHOWN_MAX;
 	table = table_create();
 	table_column(table, "at mark", TABLE_LEFT, TABLE_KEEP);
 	for (size_t i = 0; i < MARK_COLUMN_COUNT; i++) {
@@ -193,29 +222,32 @@ static void marks_print(FILE *out, const struct result *result, bool colour)
 		if (result_knows(result, id))
 			table_column(table, mark_columns[i].heading, TABLE_UNIT, TABLE_HIDE_ZERO);
 	}
-	for (size_t i = 0; i < shown; i++)
-		mark_row(table, name_show(label, result->marks[i].label, NAME_COLUMNS),
-			 &result->marks[i].counters, result->known);
+	for (size_t i = 0; i < shown; i++) {
+		const struct result_mark *mark = &result->marks[mark_shown_at(result, i)];
+
+		mark_row(table, name_show(label, mark->label, NAME_COLUMNS), &mark->counters,
+			 result->known);
+	}
 	if (result->marks[result->mark_count - 1].op_index + 1 < result->op_count)
 		mark_row(table, "(end)", &result->totals, result->known);
 	report_heading(out, "since the start, at each mark", colour);
 	table_print(out, table, INDENT, colour);
-	if (shown < result->mark_count)
-		fprintf(out, "%*s%zu more marks: --json has them all\n", INDENT, "",
-			result->mark_count - shown);
+	marks_left_out(out, result);
 	table_destroy(table);
 }
 
 /* ---- memory over time ---- */
 
+enum { ACTIVE, INACTIVE, DIRTY, SLAB, LINE_COUNT };
+
 static uint64_t sample_bytes(const struct result_sample *sample, int line)
 {
 	switch (line) {
-	case 0:
+	case ACTIVE:
 		return bytes_from_pages(sample->active_file_pages);
-	case 1:
+	case INACTIVE:
 		return bytes_from_pages(sample->inactive_file_pages);
-	case 2:
+	case DIRTY:
 		return bytes_from_pages(sample->dirty_pages);
 	default:
 		return sample->slab_bytes;
@@ -246,7 +278,7 @@ static void samples_print(FILE *out, const struct result *result)
 	if (columns < 2)
 		return;
 	/* One scale for all, so that the lines can be held against each other. */
-	for (int line = 0; line < 4; line++) {
+	for (int line = 0; line < LINE_COUNT; line++) {
 		for (size_t i = 0; i < columns; i++) {
 			uint64_t bytes = part_bytes(result, line, i, columns);
 
@@ -256,7 +288,7 @@ static void samples_print(FILE *out, const struct result *result)
 	if (most == 0)
 		return;
 	fputc('\n', out);
-	for (int line = 0; line < 4; line++) {
+	for (int line = 0; line < LINE_COUNT; line++) {
 		uint64_t largest = 0;
 		char size[SIZE_TEXT_BYTES];
 
@@ -265,7 +297,8 @@ static void samples_print(FILE *out, const struct result *result)
 
 			largest = bytes > largest ? bytes : largest;
 		}
-		if (largest == 0)
+		/* A line of the lowest block says nothing; slab is shown small, because it is asked for. */
+		if (largest == 0 || (line == DIRTY && largest < most / 100))
 			continue;
 		fprintf(out, "  %-18s %-9s ", title, names[line]);
 		title = "";

@@ -1068,8 +1068,8 @@ static bool published_read(struct loader *loader, struct scenario_figure *figure
 	char found[128];
 	size_t i = 0;
 
-	if (!list)
-		return true;
+	if (!list || scenario->variant_count == 0)
+		return true; /* nothing is compared (any more: --set compare=), so nothing is shown */
 	if (list->count != scenario->variant_count)
 		return yaml_error(loader->yaml, list, loader->error,
 				  "published must have one value for each of the %zu in compare, not %zu", scenario->variant_count,

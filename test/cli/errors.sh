@@ -58,6 +58,10 @@ says out '"skipped_rows": 1'
 printf 'time,thread,op,path,offset,bytes\n0,1,read,heap,0,8192\n' >"$scratch/header.csv"
 exits 2 'a wrong header' "$REFAULT" replay "$scratch/header.csv" --memory 1GiB
 ok 'no promise that --lenient helps there' sh -c '! grep -q lenient "$0"' "$scratch/err"
+printf 'time_ns,thread,op,path,offset,bytes\n0,1,read,nowhere,0,8192\n' >"$scratch/nowhere.csv"
+exits 2 'an op on a file that is not there' "$REFAULT" replay "$scratch/nowhere.csv" --memory 1GiB
+says err 'nowhere.csv:2: '
+ok 'no promise that --lenient helps here either' sh -c '! grep -q lenient "$0"' "$scratch/err"
 exits 2 'no such file' "$REFAULT" replay "$scratch/none.csv" --memory 1GiB
 : >"$scratch/empty.csv"
 exits 2 'an empty file' "$REFAULT" replay "$scratch/empty.csv" --memory 1GiB

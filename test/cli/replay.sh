@@ -7,6 +7,7 @@ source test/tap.bash
 	echo '0,1,exists,heap,0,8388608'
 	for ((i = 0; i < 4000; i++)); do
 		echo "$((i * 1000)),1,read,heap,$((i * 7919 % 2048 * 4096)),4096"
+		((i % 500)) || echo "$((i * 1000)),2,create,wal$((i / 500)),0,0"
 		((i % 2)) || echo "$((i * 1000)),2,write,wal$((i / 500)),$((i % 500 * 8192)),8192"
 	done
 	echo '4000000,1,mark,half,0,0'

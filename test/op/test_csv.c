@@ -348,7 +348,7 @@ static void a_missing_or_wrong_header_is_named(void **state)
 		"time,thread,op,path,offset,bytes\n",
 		"time_ns,thread,op,path,offset,bytes,more\n",
 		"time_ns, thread,op,path,offset,bytes\n",
-		"\n" HEADER,
+		("\n" HEADER),
 		"some prose\n",
 	};
 

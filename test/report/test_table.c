@@ -81,7 +81,7 @@ static void what_does_not_fit_goes_below(void **state)
 	(void)state;
 	table_column(table, "name", TABLE_LEFT, TABLE_KEEP);
 	for (int i = 0; i < 30; i++) {
-		char heading[16];
+		char heading[32];
 
 		snprintf(heading, sizeof(heading), "column%d", i);
 		table_column(table, heading, TABLE_RIGHT, TABLE_KEEP);

@@ -1,7 +1,8 @@
 /*
  * readdir: every item once, directory by directory, in each in the order that a hashed directory lists its names
  *
- * That order has nothing to do with the order of creation, and is the same in every pass and for every reader, whatever the seed.
+ * So ext4 (dir_index) does it. The order has nothing to do with that of creation, and is the same in every pass and for every reader, whatever
+ * the seed. XFS and btrfs list names in the order in which they were added: `sequential` is the pattern for those.
  */
 #include "source/generator.h"
 
@@ -53,7 +54,7 @@ static uint64_t readdir_next(struct walk *walk)
 extern const struct generator generator_readdir;
 const struct generator generator_readdir = {
 	.name = "readdir",
-	.summary = "each once, directory by directory, in the order of a hashed directory: always the same, and not that of creation",
+	.summary = "each once, directory by directory, in the order of a hashed directory (ext4): always the same, and not that of creation",
 	.prepare = readdir_prepare,
 	.begin = readdir_begin,
 	.next = readdir_next,
