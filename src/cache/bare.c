@@ -21,8 +21,12 @@ struct bare *bare_create(uint64_t pages, const struct policy *policy)
 	bare->capacity = (uint32_t)pages;
 	bare->slot_mask = (uint32_t)((UINT64_C(1) << slot_bits) - 1);
 	bare->line_count = (uint32_t)(pages * 100 / LOAD_PERCENT / BARE_LINE_ENTRIES + 2);
-	bare->lines = memory_alloc(bare->line_count, sizeof(*bare->lines));
-	bare->queue.pages = memory_alloc(pages + 1, sizeof(*bare->queue.pages));
+	/* One line more, to begin at a multiple of its size. */
+	bare->lines_memory = memory_alloc(bare->line_count + UINT64_C(1), sizeof(*bare->lines));
+	bare->lines = (struct bare_line *)(((uintptr_t)bare->lines_memory + sizeof(*bare->lines) - 1) &
+					   ~(uintptr_t)(sizeof(*bare->lines) - 1));
+	/* As many as a slot has numbers: a wrong guess (bare_guess()) reads a record that is not in use, and untouched memory costs nothing. */
+	bare->queue.pages = memory_alloc((size_t)bare->slot_mask + 1, sizeof(*bare->queue.pages));
 	if (policy->has_marks)
 		bare->queue.marks = memory_alloc(pages / 64 + 1, sizeof(*bare->queue.marks));
 	queue_init(bare->queue.pages, bare->queue.head);
@@ -33,7 +37,7 @@ void bare_destroy(struct bare *bare)
 {
 	if (!bare)
 		return;
-	memory_free(bare->lines);
+	memory_free(bare->lines_memory);
 	memory_free(bare->queue.pages);
 	memory_free(bare->queue.marks);
 	memory_free(bare);
@@ -71,6 +75,7 @@ void bare_index_remove(struct bare *bare, uint64_t key, uint32_t slot)
 			if (line->entry[i] != entry)
 				continue;
 			line->entry[i] = line->entry[--line->count];
+			line->entry[line->count] = 0; /* bare_guess() looks at all of them */
 			if (distance > 0 && --bare->lines[home].spilled == 0)
 				bare->lines[home].reach = 0;
 			return;

@@ -26,6 +26,7 @@ struct bare {
 	const struct policy *policy;
 	struct page_queue queue; /* its head is slot 0 */
 	struct bare_line *lines;
+	void *lines_memory;
 	uint32_t line_count;
 	uint32_t slot_mask; /* the bits of an entry that are a slot; the others are a tag */
 	uint32_t capacity;  /* pages */
@@ -35,11 +36,10 @@ struct bare {
 
 static inline uint64_t bare_hash(uint64_t key)
 {
-	/* Multiply and fold (after wyhash): enough for keys that count up. */
-	unsigned __int128 product =
-		(unsigned __int128)(key ^ 0x9e3779b97f4a7c15u) * 0xa0761d6478bd642fu;
+	/* Multiply, fold, multiply (after splitmix64): the high bits choose the line, the low ones are the tag. */
+	uint64_t mixed = (key ^ 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
 
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
+	return (mixed ^ mixed >> 32) * 0x94d049bb133111ebu;
 }
 
 static inline uint32_t bare_line_of(const struct bare *bare, uint64_t hash)
@@ -62,16 +62,47 @@ static inline uint32_t bare_find_in(const struct bare *bare, const struct bare_l
 	return 0;
 }
 
-/* The slot that holds `key`, or 0. */
+/* A line is two of these. Where the processor has 32-byte registers, a clone of the loop uses them. */
+typedef uint32_t bare_vector __attribute__((vector_size(32)));
+
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
+#define BARE_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define BARE_CLONES
+#endif
+
+/*
+ * The slot in the key's own line whose tag fits, if just one does: all entries are compared at once, and those that fit are OR-ed together. Nonsense if two fit,
+ * 0 if none; the key tells.
+ */
+static inline uint32_t bare_guess(const struct bare *bare, const struct bare_line *at, uint64_t hash)
+{
+	const bare_vector *line = (const bare_vector *)(const void *)at;
+	typedef uint64_t quad __attribute__((vector_size(32)));
+	uint32_t mask = bare->slot_mask, tag = (uint32_t)hash & ~mask;
+	bare_vector tags = tag - (bare_vector){0}, high = ~mask - (bare_vector){0};
+	bare_vector fits = line[1] & (bare_vector)((line[1] & high) == tags);
+	quad quarters;
+
+	fits &= (bare_vector){-1u, -1u, -1u, -1u, -1u, -1u, -1u, 0}; /* not the counts */
+	fits |= line[0] & (bare_vector)((line[0] & high) == tags);
+	quarters = (quad)fits;
+	quarters[0] |= quarters[1] | quarters[2] | quarters[3];
+	return (uint32_t)(quarters[0] | quarters[0] >> 32) & mask;
+}
+
+/* The slot that holds `key`, or 0: exact. */
 static inline uint32_t bare_find(const struct bare *bare, uint64_t key, uint64_t hash)
 {
 	uint32_t tag = (uint32_t)hash & ~bare->slot_mask;
-	uint32_t at = bare_line_of(bare, hash);
-	uint32_t slot = bare_find_in(bare, &bare->lines[at], key, tag);
+	uint32_t at = bare_line_of(bare, hash), reach = bare->lines[at].reach;
+	uint32_t slot = bare_guess(bare, &bare->lines[at], hash);
 
-	if (__builtin_expect(bare->lines[at].reach == 0, 1))
-		return slot;
-	for (uint32_t left = bare->lines[at].reach; slot == 0 && left > 0; left--) {
+	/* No tag fits here, and nothing of this line lies elsewhere: it is not in the cache. Most misses end so. */
+	if (__builtin_expect(slot == 0 && reach == 0, 1))
+		return 0;
+	slot = bare_find_in(bare, &bare->lines[at], key, tag);
+	for (; slot == 0 && reach > 0; reach--) {
 		at = at + 1 == bare->line_count ? 0 : at + 1;
 		slot = bare_find_in(bare, &bare->lines[at], key, tag);
 	}
@@ -84,9 +115,9 @@ void bare_index_remove(struct bare *bare, uint64_t key, uint32_t slot);
 
 /* A miss: evict if full, insert `key` as the newest. */
 static inline __attribute__((always_inline)) void
-bare_miss(struct bare *bare, const struct policy *policy, uint64_t key, uint64_t hash)
+bare_miss(struct bare *bare, const struct policy *policy, struct page_queue *queue, uint64_t key,
+	  uint64_t hash)
 {
-	struct page_queue *queue = &bare->queue;
 	uint32_t slot;
 
 	if (bare->resident < bare->capacity) {
@@ -104,35 +135,36 @@ bare_miss(struct bare *bare, const struct policy *policy, uint64_t key, uint64_t
 static inline __attribute__((always_inline)) uint64_t
 bare_run_with(struct bare *bare, const struct policy *policy, const uint64_t *keys, size_t count)
 {
-	struct page *pages = bare->queue.pages;
+	/* The compiler knows this copy's head, and that nothing else changes it. */
+	struct page_queue queue = {.pages = bare->queue.pages, .marks = bare->queue.marks, .head = 0};
+	struct page *pages = queue.pages;
 	uint64_t misses = 0;
 	uint64_t hashes[BARE_BATCH];
+	const struct bare_line *lines[BARE_BATCH];
+	uint32_t guesses[BARE_BATCH];
 
 	while (count > 0) {
 		size_t batch = count < BARE_BATCH ? count : BARE_BATCH;
 
 		for (size_t i = 0; i < batch; i++) {
 			hashes[i] = bare_hash(keys[i]);
-			__builtin_prefetch(&bare->lines[bare_line_of(bare, hashes[i])]);
-		}
-		/* Guess the slot by its tag alone: a wrong guess costs a useless prefetch, nothing else. */
-		for (size_t i = 0; i < batch; i++) {
-			const struct bare_line *line = &bare->lines[bare_line_of(bare, hashes[i])];
-			uint32_t tag = (uint32_t)hashes[i] & ~bare->slot_mask;
-
-			for (uint32_t at = 0; at < line->count; at++)
-				if (((line->entry[at] ^ tag) & ~bare->slot_mask) == 0) {
-					__builtin_prefetch(&pages[line->entry[at] & bare->slot_mask], 1);
-					break;
-				}
+			lines[i] = &bare->lines[bare_line_of(bare, hashes[i])];
+			__builtin_prefetch(lines[i]);
 		}
 		for (size_t i = 0; i < batch; i++) {
-			uint32_t slot = bare_find(bare, keys[i], hashes[i]);
+			guesses[i] = bare_guess(bare, lines[i], hashes[i]);
+			__builtin_prefetch(&pages[guesses[i]], 1);
+		}
+		for (size_t i = 0; i < batch; i++) {
+			uint32_t slot = guesses[i];
 
+			/* An earlier key of the batch may have evicted it, or brought it in. */
+			if (__builtin_expect(slot == 0 || pages[slot].key != keys[i], 0))
+				slot = bare_find(bare, keys[i], hashes[i]);
 			if (__builtin_expect(slot != 0, 1)) {
-				policy->hit(&bare->queue, slot);
+				policy->hit(&queue, slot);
 			} else {
-				bare_miss(bare, policy, keys[i], hashes[i]);
+				bare_miss(bare, policy, &queue, keys[i], hashes[i]);
 				misses++;
 			}
 		}

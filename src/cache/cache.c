@@ -114,6 +114,8 @@ void cache_destroy(struct cache *cache)
 {
 	if (!cache)
 		return;
+	for (size_t i = 0; i < cache->files.count; i++)
+		memory_free(cache->files.at[i].directory);
 	index_deinit(&cache->index);
 	memory_free(cache->queue.pages);
 	memory_free(cache->queue.marks);
@@ -352,6 +354,8 @@ static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty, 
 
 		assert(cache->index.keys[node].file == id);
 		assert(index_find(&cache->index, id, cache->index.keys[node].chunk) == node);
+		if (cache->index.keys[node].chunk < file->directory_chunks)
+			assert(file->directory[cache->index.keys[node].chunk] == node);
 		for (uint32_t i = 0; i < NODE_PAGES; i++) {
 			if (at->low[i] & LOW_RESIDENT) {
 				const struct page *page = &cache->queue.pages[at->low[i] & LOW_MASK];

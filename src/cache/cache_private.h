@@ -102,7 +102,7 @@ struct node_key {
 	uint32_t next_node; /* of the same file */
 };
 
-enum { NODES_PER_BLOCK = 1024 };
+enum { NODES_PER_BLOCK = 1024, DIRECTORY_CHUNKS_MAX = 1 << 20 /* 256 GiB */ };
 
 struct index {
 	struct node **blocks;	/* of NODES_PER_BLOCK */
@@ -149,6 +149,8 @@ struct cache_file {
 	uint64_t size_bytes;
 	uint64_t backed_pages; /* pages 0 .. backed_pages - 1 have blocks on the device */
 	uint64_t dirtied_ns;   /* when it first became dirty */
+	uint32_t *directory;   /* node of chunk i, for i < directory_chunks: saves the hashing; NULL for a file of one node */
+	uint32_t directory_chunks;
 	uint32_t node_last;    /* found last: most look-ups are near the one before */
 	uint32_t node_first;   /* all nodes, chained by next_node */
 	uint32_t dirty_chain;  /* nodes with dirty pages, chained by dirty_next */
@@ -309,6 +311,8 @@ static inline uint32_t cache_node_find(struct cache *cache, uint32_t file, uint6
 	struct cache_file *at = &cache->files.at[file];
 	uint32_t chunk = (uint32_t)(page_index >> NODE_SHIFT), node = at->node_last;
 
+	if (chunk < at->directory_chunks)
+		return at->directory[chunk];
 	if (node && cache->index.keys[node].chunk == chunk)
 		return node;
 	node = index_find(&cache->index, file, chunk);

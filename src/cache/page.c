@@ -116,6 +116,29 @@ void node_account(struct cache *cache, uint32_t node)
 	}
 }
 
+/* A second node near the start of the file makes a directory worth its while. */
+static void directory_add(struct cache_file *file, const struct index *index, uint32_t node)
+{
+	uint32_t chunk = index->keys[node].chunk, chunks = file->directory_chunks;
+
+	if (chunk >= DIRECTORY_CHUNKS_MAX || !file->node_first)
+		return;
+	if (chunk >= chunks) {
+		uint32_t wanted = chunks ? chunks * 2 : 16;
+
+		while (wanted <= chunk)
+			wanted *= 2;
+		/* Not for a lone page far out: at least one chunk in 64 is to be there. */
+		if (wanted / 64 > chunks + 64)
+			return;
+		file->directory = memory_resize(file->directory, wanted, sizeof(*file->directory));
+		for (uint32_t i = chunks; i < wanted; i++)
+			file->directory[i] = index_find(index, index->keys[node].file, i);
+		file->directory_chunks = wanted;
+	}
+	file->directory[chunk] = node;
+}
+
 /* Make the node of this page, and pay for it if the kernel would have to allocate it now. May reclaim. */
 static void node_prepare(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t order)
 {
@@ -124,6 +147,7 @@ static void node_prepare(struct cache *cache, uint32_t file, uint64_t page_index
 
 	if (!node) {
 		node = index_insert(&cache->index, file, (uint32_t)(page_index >> NODE_SHIFT));
+		directory_add(at, &cache->index, node);
 		cache->index.keys[node].next_node = at->node_first;
 		at->node_first = at->node_last = node;
 	}

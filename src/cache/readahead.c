@@ -131,6 +131,23 @@ static bool folios_for_reads(const struct cache *cache, uint32_t file)
 	return cache->rules.folios_on_read && !(cache->files.at[file].state & FILE_METADATA);
 }
 
+/* Is one of these pages (aligned to their number) there? Whole nodes at a time. */
+static bool any_cached(struct cache *cache, uint32_t file, uint64_t first, uint64_t pages)
+{
+	for (uint64_t at = first; at < first + pages; at += NODE_PAGES) {
+		uint32_t id = cache_node_find(cache, file, at), any = 0;
+		const struct node *node = index_node(&cache->index, id);
+
+		if (!id || node->resident_pages == 0)
+			continue;
+		for (uint64_t i = at % NODE_PAGES; i < at % NODE_PAGES + least(pages, NODE_PAGES); i++)
+			any |= node->low[i];
+		if (any & LOW_RESIDENT)
+			return true;
+	}
+	return false;
+}
+
 /* Read the window of `open`, in folios of up to 2^order pages (page_cache_ra_order()). */
 static void window_read(struct cache *cache, struct open_file *open, uint32_t order,
 			uint64_t missed_until, struct cache_plan *plan)
@@ -156,9 +173,8 @@ static void window_read(struct cache *cache, struct open_file *open, uint32_t or
 			while (this_order > 0 && at + (UINT64_C(1) << this_order) - 1 > limit)
 				this_order--;
 			/* A page already there, or no room, ends the large folios; what is left is read singly. */
-			for (uint64_t i = at; i < at + (UINT64_C(1) << this_order); i++)
-				if (cache_lookup(cache, open->file, i))
-					goto singly;
+			if (any_cached(cache, open->file, at, UINT64_C(1) << this_order))
+				goto singly;
 			slot = insert_and_plan(cache, open->file, at, this_order, INSERT_READAHEAD, missed_until, plan);
 			if (!slot)
 				goto singly;

@@ -217,8 +217,8 @@ static bool row_make(struct plan *plan, struct comparison_row *row,
 	if (counter_find(&row->counter, figure->counter))
 		return true;
 	near = nearest_word(figure->counter, counter_name_at, NULL);
-	error_input(error, "no counter \"%.60s\"%s%s%s", figure->counter, near ? " (nearest: \"" : "",
-		    near ? near : "", near ? "\")" : "");
+	error_input(error, "no counter \"%.60s\"%s%s%s", figure->counter,
+		    near ? " (nearest: \"" : "", near ? near : "", near ? "\")" : "");
 	return scenario_error(scenario, yaml_get(figure->node, "counter"), error);
 }
 
@@ -294,9 +294,9 @@ static void *worker_run(void *argument)
 	size_t index;
 
 	while ((index = atomic_fetch_add(worker->next, 1)) < worker->plan->count)
-		worker->done[index] = run_one(worker->plan, index,
-					      index == 0 ? worker->progress : NULL,
-					      &worker->errors[index]);
+		worker->done[index] =
+			run_one(worker->plan, index, index == 0 ? worker->progress : NULL,
+				&worker->errors[index]);
 	return NULL;
 }
 
@@ -396,11 +396,14 @@ static const struct example examples[] = {
 const struct command command_run = {
 	.usage = usage,
 	.description =
-		"Run a scenario: a machine, files, and jobs that read, write, create and look up, each "
+		"Run a scenario: a machine, files, and jobs that read, write, create and look up, "
+		"each "
 		"at its own pace. SCENARIO is a file, or the name of one that ships (`refault list "
 		"scenarios`); docs/scenarios.md explains the format.\n\n"
-		"A scenario that compares settings of a policy is run under each, and the figures are "
-		"shown side by side, with what was published beside them. A mistake in a scenario is "
+		"A scenario that compares settings of a policy is run under each, and the figures "
+		"are "
+		"shown side by side, with what was published beside them. A mistake in a scenario "
+		"is "
 		"named with its line and column, and nothing is run.",
 	.options = options,
 	.examples = examples,

@@ -24,22 +24,23 @@ struct comparison_row {
 	const char *label;
 	enum counter_id counter;
 	const char *const *streams; /* names, whose counters are added up */
-	size_t stream_count;	    /* 0: the whole machine's */
-	bool whole_passes;	    /* only until the end of each stream's last whole pass */
-	uint64_t per_bytes;	    /* divide by it; 0: do not */
+	size_t stream_count;        /* 0: the whole machine's */
+	bool whole_passes;          /* only until the end of each stream's last whole pass */
+	uint64_t per_bytes;         /* divide by it; 0: do not */
 	uint64_t published[COMPARISON_SETTINGS_MAX];
 	bool published_known[COMPARISON_SETTINGS_MAX];
 	const char *note; /* NULL: none */
 };
 
 struct comparison {
-	const char *summary;	       /* NULL: none */
-	const char *key;	       /* what differs: "referenced_on_first_use", "policy" */
-	const char *const *settings;   /* its values */
-	const struct result *results;  /* one for each */
-	const uint64_t *elapsed_ns;    /* of the modelled time; NULL: not known */
+	const char *summary;          /* NULL: none */
+	const char *key;              /* what differs: "referenced_on_first_use", "policy" */
+	const char *const *settings;  /* its values */
+	const struct result *results; /* one for each */
+	const uint64_t *elapsed_ns;   /* of the modelled time; NULL: not known */
 	size_t count;
-	const struct comparison_row *rows; /* none: what each stream read again, and the machine's reads */
+	const struct comparison_row
+		*rows; /* none: what each stream read again, and the machine's reads */
 	size_t row_count;
 	const char *source, *see; /* of the published figures; what to look at next. NULL: none */
 };

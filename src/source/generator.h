@@ -21,13 +21,14 @@ struct generator;
 /* One thread's way through one step. */
 struct walk {
 	const struct generator *generator;
-	const void *options;	/* the generator's own keys, read into its struct; NULL if it has none */
-	uint64_t item_count;	/* items are 0 .. item_count - 1; at least 1 */
+	const void
+		*options; /* the generator's own keys, read into its struct; NULL if it has none */
+	uint64_t item_count;    /* items are 0 .. item_count - 1; at least 1 */
 	uint64_t per_directory; /* so many neighbours are in one directory; item_count if all are */
-	uint64_t cursor;	/* the generator's: where it is */
-	uint64_t seed;		/* of the run: the same for all walks */
-	struct random random;	/* of this walk: of the seed, the job, the step and the thread */
-	void *state; /* the generator's, made by prepare() */
+	uint64_t cursor;        /* the generator's: where it is */
+	uint64_t seed;          /* of the run: the same for all walks */
+	struct random random;   /* of this walk: of the seed, the job, the step and the thread */
+	void *state;            /* the generator's, made by prepare() */
 };
 
 struct generator {

@@ -56,14 +56,15 @@ uint64_t permutation_at(const struct permutation *permutation, uint64_t index)
 	assert(index < permutation->count);
 	do {
 		/* Most counts fit 32 bits, and dividing those is several times faster. */
-		uint64_t left = index >> 32 ? index / right_count
-					    : (uint32_t)index / (uint32_t)right_count;
+		uint64_t left =
+			index >> 32 ? index / right_count : (uint32_t)index / (uint32_t)right_count;
 		uint64_t right = index - left * right_count;
 
 		for (unsigned int i = 0; i < PERMUTATION_ROUNDS; i += 2) {
 			left = add_below(left, mix_below(right, permutation->keys[i], left_count),
 					 left_count);
-			right = add_below(right, mix_below(left, permutation->keys[i + 1], right_count),
+			right = add_below(right,
+					  mix_below(left, permutation->keys[i + 1], right_count),
 					  right_count);
 		}
 		index = left * right_count + right;

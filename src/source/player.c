@@ -22,8 +22,8 @@ enum {
 
 struct client_walk {
 	struct walk walk;
-	uint64_t item_first;	 /* of this thread's part */
-	uint64_t pass_items;	 /* how many one execution takes */
+	uint64_t item_first;     /* of this thread's part */
+	uint64_t pass_items;     /* how many one execution takes */
 	uint64_t items_unsynced; /* since the last fsync_every, fdatasync_every */
 	uint64_t items_unsynced_data;
 	bool is_prepared;
@@ -148,8 +148,8 @@ static void job_start(struct player *player, struct job_state *job, uint64_t now
 		struct client *client = &job->clients[i];
 
 		client->ready_ns = client->begin_ns = now_ns + job->job->start_ns;
-		client->frames[0] = (struct frame){.group = &job->job->root,
-						   .loops_left = job->job->loop};
+		client->frames[0] =
+			(struct frame){.group = &job->job->root, .loops_left = job->job->loop};
 		client->depth = 1;
 		heap_push(player, client);
 	}
@@ -204,10 +204,11 @@ static void walk_prepare(struct player *player, struct client *client,
 		end = (uint64_t)((unsigned __int128)end * (client->thread + 1) / parts);
 	}
 	walk->item_first = first;
-	walk->pass_items = step->count			 ? step->count
-			   : step->generator->pass_items ? step->generator->pass_items(
-								   step->generator_options, end - first)
-							 : end - first;
+	walk->pass_items =
+		step->count ? step->count
+		: step->generator->pass_items
+			? step->generator->pass_items(step->generator_options, end - first)
+			: end - first;
 	walk->walk = (struct walk){
 		.generator = step->generator,
 		.options = step->generator_options,
@@ -647,15 +648,16 @@ static void jobs_make(struct player *player)
 		state->clients_left = job->threads;
 		state->after_left = job->after_count;
 		state->until_left = job->until_count;
-		state->clients = arena_alloc(&player->arena, job->threads * sizeof(*state->clients));
+		state->clients =
+			arena_alloc(&player->arena, job->threads * sizeof(*state->clients));
 		for (uint32_t t = 0; t < job->threads; t++) {
 			struct client *client = &state->clients[t];
 
 			client->order = order++;
 			client->thread = t;
 			client->job = state;
-			client->walks = arena_alloc(&player->arena, (job->walk_count + 1) *
-									    sizeof(*client->walks));
+			client->walks = arena_alloc(&player->arena,
+						    (job->walk_count + 1) * sizeof(*client->walks));
 		}
 		if (__builtin_add_overflow(player->ops_total, job->op_count, &player->ops_total))
 			player->ops_total = UINT64_MAX;

@@ -78,11 +78,13 @@ static bool machine_read(struct loader *loader, const struct yaml_node *node)
 			 "device", &device, 1, loader->error))
 		return false;
 	if (machine->memory_bytes && machine->cgroup_bytes)
-		return yaml_error_key(loader->yaml, yaml_get(node, "cgroup_limit"), loader->error,
-				      "machine has memory and cgroup_limit: only one can be its limit");
+		return yaml_error_key(
+			loader->yaml, yaml_get(node, "cgroup_limit"), loader->error,
+			"machine has memory and cgroup_limit: only one can be its limit");
 	if (!machine->memory_bytes && !machine->cgroup_bytes)
-		return yaml_error_key(loader->yaml, node, loader->error,
-				      "machine needs memory (of the whole machine) or cgroup_limit");
+		return yaml_error_key(
+			loader->yaml, node, loader->error,
+			"machine needs memory (of the whole machine) or cgroup_limit");
 	if (machine->cgroup_bytes) {
 		machine->is_cgroup = true;
 		machine->memory_bytes = machine->cgroup_bytes;
@@ -195,9 +197,9 @@ static bool single_complete(struct loader *loader, struct scenario_file *file,
 
 	for (size_t i = 0; i < sizeof(of_sets) / sizeof(of_sets[0]); i++) {
 		if (yaml_get(node, of_sets[i]))
-			return yaml_error_key(loader->yaml, yaml_get(node, of_sets[i]), loader->error,
-					      "%s is for a set of files, and this one has no count",
-					      of_sets[i]);
+			return yaml_error_key(
+				loader->yaml, yaml_get(node, of_sets[i]), loader->error,
+				"%s is for a set of files, and this one has no count", of_sets[i]);
 	}
 	if (!file->path)
 		file->path = file->name;
@@ -221,7 +223,8 @@ static bool file_read(struct loader *loader, struct scenario_file *file,
 	if (!schema_read(loader->yaml, node, what, &table, 1, loader->error))
 		return false;
 	file->is_set = file->count != 0;
-	if (!(file->is_set ? set_complete(loader, file, node) : single_complete(loader, file, node)))
+	if (!(file->is_set ? set_complete(loader, file, node)
+			   : single_complete(loader, file, node)))
 		return false;
 	if (!file->exists && file->cached != SCENARIO_CACHED_NO)
 		return yaml_error_key(loader->yaml, yaml_get(node, "cached"), loader->error,
@@ -244,7 +247,8 @@ static bool path_is_within(const char *inner, const char *outer)
 {
 	size_t length = strlen(outer);
 
-	return strncmp(inner, outer, length) == 0 && (inner[length] == '/' || inner[length] == '\0');
+	return strncmp(inner, outer, length) == 0 &&
+	       (inner[length] == '/' || inner[length] == '\0');
 }
 
 /* A file's path must be no other file's, nor a directory. (Names that sets make up are compared when they are made.) */
@@ -275,8 +279,10 @@ static bool files_read(struct loader *loader, const struct yaml_node *node)
 
 	if (node->count > FILE_ENTRIES_MAX)
 		return yaml_error_key(loader->yaml, node, loader->error,
-				      "more than %d entries; a set (count: N) is one", FILE_ENTRIES_MAX);
-	scenario->files = arena_alloc(&scenario->arena, (node->count + 1) * sizeof(*scenario->files));
+				      "more than %d entries; a set (count: N) is one",
+				      FILE_ENTRIES_MAX);
+	scenario->files =
+		arena_alloc(&scenario->arena, (node->count + 1) * sizeof(*scenario->files));
 	for (const struct yaml_node *child = node->first; child; child = child->next) {
 		if (!file_read(loader, &scenario->files[scenario->file_count], child))
 			return false;
@@ -295,7 +301,7 @@ static bool files_read(struct loader *loader, const struct yaml_node *node)
 
 /* What a verb works on, and so which keys mean something to it. */
 enum verb_class {
-	VERB_RANGE,  /* requests within files */
+	VERB_RANGE, /* requests within files */
 	VERB_CREATE,
 	VERB_ADVICE, /* a file, with a range */
 	VERB_TRUNCATE,
@@ -342,7 +348,8 @@ enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
 /* Keys that mean something to each class, besides the verb and the generator's own. */
 static const char *const class_keys[] = {
-	[VERB_RANGE] = "pattern request offset bytes count loop split close_after fsync_every fdatasync_every",
+	[VERB_RANGE] = "pattern request offset bytes count loop split close_after fsync_every "
+		       "fdatasync_every",
 	[VERB_CREATE] = "pattern request count loop split close_after fsync_every fdatasync_every",
 	[VERB_ADVICE] = "pattern offset bytes count loop split",
 	[VERB_TRUNCATE] = "pattern bytes count loop split",
@@ -406,9 +413,10 @@ static bool step_verb(struct loader *loader, const struct yaml_node *node, const
 		if (*verb && (*verb)->class == VERB_GROUP && found->class == VERB_GROUP)
 			continue;
 		if (*verb)
-			return yaml_error_key(loader->yaml, child, loader->error,
-					      "%s does two things, \"%s\" and \"%s\": make it two steps",
-					      what, first->key, child->key);
+			return yaml_error_key(
+				loader->yaml, child, loader->error,
+				"%s does two things, \"%s\" and \"%s\": make it two steps", what,
+				first->key, child->key);
 		*verb = found;
 		first = child;
 	}
@@ -418,8 +426,8 @@ static bool step_verb(struct loader *loader, const struct yaml_node *node, const
 				      "mark, wait, steps, ... (docs/scenarios.md)",
 				      what);
 	if ((*verb)->class == VERB_GROUP && !yaml_get(node, "steps"))
-		return yaml_error_key(loader->yaml, node, loader->error, "%s needs the key \"steps\"",
-				      what);
+		return yaml_error_key(loader->yaml, node, loader->error,
+				      "%s needs the key \"steps\"", what);
 	return true;
 }
 
@@ -490,13 +498,13 @@ static bool target_find(struct loader *loader, const struct yaml_node *node, uin
 	char hint[80], found[128];
 
 	if (node->kind != YAML_SCALAR || node->is_null)
-		return yaml_error(loader->yaml, node, loader->error,
-				  "%s must name a file, not %s", node->key,
-				  yaml_describe(found, node));
+		return yaml_error(loader->yaml, node, loader->error, "%s must name a file, not %s",
+				  node->key, yaml_describe(found, node));
 	if (strcmp(node->text, "this") == 0) {
 		if (this_set == THIS_SET_NONE)
-			return yaml_error(loader->yaml, node, loader->error,
-					  "\"this\" stands for a file only in the steps of an \"each\"");
+			return yaml_error(
+				loader->yaml, node, loader->error,
+				"\"this\" stands for a file only in the steps of an \"each\"");
 		*file = STEP_FILE_THIS;
 		return true;
 	}
@@ -508,8 +516,8 @@ static bool target_find(struct loader *loader, const struct yaml_node *node, uin
 			return true;
 		}
 	}
-	return yaml_error(loader->yaml, node, loader->error, "there is no file \"%.60s\"%s", node->text,
-			  nearest_hint(hint, node->text, file_name_at, scenario));
+	return yaml_error(loader->yaml, node, loader->error, "there is no file \"%.60s\"%s",
+			  node->text, nearest_hint(hint, node->text, file_name_at, scenario));
 }
 
 static uint64_t max_u64(uint64_t a, uint64_t b)
@@ -526,10 +534,11 @@ static bool step_range(struct loader *loader, struct scenario_step *step,
 
 	if (!step->range_given) {
 		if (step->offset_bytes >= file->size_bytes)
-			return yaml_error_key(loader->yaml, yaml_get(node, verb->name), loader->error,
-					      "nothing to %s: \"%s\" has %s at the start; say how many "
-					      "`bytes`", verb->name, file->name,
-					      size_format(text, file->size_bytes));
+			return yaml_error_key(
+				loader->yaml, yaml_get(node, verb->name), loader->error,
+				"nothing to %s: \"%s\" has %s at the start; say how many "
+				"`bytes`",
+				verb->name, file->name, size_format(text, file->size_bytes));
 		step->range_bytes = file->size_bytes - step->offset_bytes;
 	}
 	if (step->range_bytes == 0)
@@ -556,7 +565,8 @@ static bool step_target(struct loader *loader, struct scenario_step *step,
 		files = scenario->files[index].count;
 	step->file_items = 1;
 	if (verb->class == VERB_RANGE &&
-	    !step_range(loader, step, node, verb, &scenario->files[index], &loader->end_bytes[index]))
+	    !step_range(loader, step, node, verb, &scenario->files[index],
+			&loader->end_bytes[index]))
 		return false;
 	if (verb->class == VERB_TRUNCATE)
 		loader->end_bytes[index] = max_u64(loader->end_bytes[index], step->range_bytes);
@@ -585,9 +595,10 @@ static bool step_pass(struct loader *loader, struct scenario_step *step,
 	}
 	step->pass_items = step->count;
 	if (!step->count)
-		step->pass_items = step->generator->pass_items
-					   ? step->generator->pass_items(step->generator_options, items)
-					   : items;
+		step->pass_items =
+			step->generator->pass_items
+				? step->generator->pass_items(step->generator_options, items)
+				: items;
 	step->walk = loader->job->walk_count++;
 	return true;
 }
@@ -622,10 +633,10 @@ static bool group_read(struct loader *loader, struct scenario_step *step,
 
 		for (size_t i = 0; i < sizeof(of_each) / sizeof(of_each[0]); i++) {
 			if (yaml_get(node, of_each[i]))
-				return yaml_error_key(loader->yaml, yaml_get(node, of_each[i]),
-						      loader->error,
-						      "\"%s\" means nothing to steps without an \"each\"",
-						      of_each[i]);
+				return yaml_error_key(
+					loader->yaml, yaml_get(node, of_each[i]), loader->error,
+					"\"%s\" means nothing to steps without an \"each\"",
+					of_each[i]);
 		}
 	}
 	return steps_read(loader, step, step->steps_node, this_set, depth + 1);
@@ -640,7 +651,8 @@ static bool step_complete(struct loader *loader, struct scenario_step *step,
 		step->kind = STEP_MARK;
 		if (!step->mark[0] || strlen(step->mark) > PATH_BYTES_MAX)
 			return yaml_error_key(loader->yaml, yaml_get(node, "mark"), loader->error,
-					      "a mark needs a label of 1 to %d bytes", PATH_BYTES_MAX);
+					      "a mark needs a label of 1 to %d bytes",
+					      PATH_BYTES_MAX);
 		return true;
 	case VERB_SYNC:
 		step->kind = STEP_SYNC;
@@ -726,8 +738,9 @@ static bool step_read(struct loader *loader, struct scenario_step *step,
 static bool steps_read(struct loader *loader, struct scenario_step *parent,
 		       const struct yaml_node *list, uint32_t this_set, unsigned int depth)
 {
-	if (list->count == 0)
-		return yaml_error_key(loader->yaml, list, loader->error, "steps is empty");
+	if (!list || list->count == 0)
+		return yaml_error_key(loader->yaml, yaml_get(parent->node, "steps"), loader->error,
+				      "steps is empty");
 	parent->steps = arena_alloc(&loader->scenario->arena, list->count * sizeof(*parent->steps));
 	for (const struct yaml_node *child = list->first; child; child = child->next) {
 		if (!step_read(loader, &parent->steps[parent->step_count], child, this_set, depth,
@@ -773,8 +786,8 @@ static uint64_t step_ops(const struct scenario *scenario, const struct scenario_
 		break;
 	}
 	if (step->op == OP_CREATE)
-		item_ops += pages_from_bytes_up(scenario->files[step->set].size_bytes) * PAGE_BYTES /
-				    step->request_bytes +
+		item_ops += pages_from_bytes_up(scenario->files[step->set].size_bytes) *
+				    PAGE_BYTES / step->request_bytes +
 			    step->close_after;
 	return times(times(step->pass_items, item_ops), loop);
 }
@@ -794,8 +807,9 @@ static bool step_is_finite(const struct scenario_step *step)
 static bool loops_check(struct loader *loader, const struct scenario_step *step)
 {
 	if (step->loop != 1 && step_ops(loader->scenario, step) == 0)
-		return yaml_error_key(loader->yaml, step->node, loader->error,
-				      "a loop that only waits: it needs a step that does something");
+		return yaml_error_key(
+			loader->yaml, step->node, loader->error,
+			"a loop that only waits: it needs a step that does something");
 	for (size_t i = 0; i < step->step_count; i++) {
 		if (!loops_check(loader, &step->steps[i]))
 			return false;
@@ -821,9 +835,10 @@ static bool steps_check(struct loader *loader, const struct scenario_step *step)
 		return true;
 	file = &loader->scenario->files[step->set];
 	if (!file->exists && !loader->is_created[step->set] && step->op != OP_STAT)
-		return yaml_error_key(loader->yaml, step->node, loader->error,
-				      "file \"%.60s\" does not exist at the start, and no job creates it",
-				      file->name);
+		return yaml_error_key(
+			loader->yaml, step->node, loader->error,
+			"file \"%.60s\" does not exist at the start, and no job creates it",
+			file->name);
 	if ((step->op == OP_READ || step->op == OP_MMAP_READ) &&
 	    step->offset_bytes + step->range_bytes > loader->end_bytes[step->set])
 		return yaml_error_key(loader->yaml, step->node, loader->error,
@@ -852,10 +867,8 @@ static bool job_read(struct loader *loader, struct scenario_job *job, const stru
 	if (node->kind != YAML_MAPPING)
 		return yaml_error(loader->yaml, node, loader->error, "%s must be a mapping, not %s",
 				  what, yaml_describe(found, node));
-	job->root = (struct scenario_step){.node = node,
-					   .kind = STEP_GROUP,
-					   .each = STEP_FILE_NONE,
-					   .file = STEP_FILE_NONE};
+	job->root = (struct scenario_step){
+		.node = node, .kind = STEP_GROUP, .each = STEP_FILE_NONE, .file = STEP_FILE_NONE};
 	if (job_is_step(node)) {
 		job->root.steps = arena_alloc(&loader->scenario->arena, sizeof(*job->root.steps));
 		job->root.step_count = 1;
@@ -959,12 +972,12 @@ static bool endless_explain(struct loader *loader, const bool *ends, uint32_t in
 			break;
 		index = (uint32_t)next;
 	}
-	return yaml_error_key(loader->yaml,
-			      yaml_get(job->node, "loop") ? yaml_get(job->node, "loop") : job->node,
-			      loader->error,
-			      "job \"%.60s\" never ends: it loops forever, and has neither until nor "
-			      "duration",
-			      job->name);
+	return yaml_error_key(
+		loader->yaml, yaml_get(job->node, "loop") ? yaml_get(job->node, "loop") : job->node,
+		loader->error,
+		"job \"%.60s\" never ends: it loops forever, and has neither until nor "
+		"duration",
+		job->name);
 }
 
 static bool ends_check(struct loader *loader)
@@ -996,7 +1009,8 @@ static bool jobs_read(struct loader *loader, const struct yaml_node *node)
 		return yaml_error_key(loader->yaml, node, loader->error, "there is no job");
 	if (node->count > STREAM_COUNT_MAX)
 		return yaml_error_key(loader->yaml, node, loader->error,
-				      "more than %d jobs; a job can have threads", STREAM_COUNT_MAX);
+				      "more than %d jobs; a job can have threads",
+				      STREAM_COUNT_MAX);
 	scenario->jobs = arena_alloc(&scenario->arena, node->count * sizeof(*scenario->jobs));
 	for (const struct yaml_node *child = node->first; child; child = child->next) {
 		struct scenario_job *job = &scenario->jobs[scenario->job_count++];
@@ -1006,7 +1020,8 @@ static bool jobs_read(struct loader *loader, const struct yaml_node *node)
 		job->stream = (uint16_t)scenario->job_count;
 		if (!job->name[0] || strlen(job->name) > NAME_BYTES_MAX)
 			return yaml_error_key(loader->yaml, child, loader->error,
-					      "a job's name must have 1 to %d bytes", NAME_BYTES_MAX);
+					      "a job's name must have 1 to %d bytes",
+					      NAME_BYTES_MAX);
 	}
 	for (size_t i = 0; i < scenario->job_count; i++) {
 		struct scenario_job *job = &scenario->jobs[i];
@@ -1042,9 +1057,10 @@ static bool compare_read(struct loader *loader, const struct yaml_node *node)
 	if (!node)
 		return true;
 	if (node->count != 1)
-		return yaml_error_key(loader->yaml, node, loader->error,
-				      "compare takes one key (policy, or a switch of the policy), not %zu",
-				      node->count);
+		return yaml_error_key(
+			loader->yaml, node, loader->error,
+			"compare takes one key (policy, or a switch of the policy), not %zu",
+			node->count);
 	if (list->kind != YAML_SEQUENCE || list->count < 1 || list->count > SCENARIO_VARIANTS_MAX)
 		return yaml_error(loader->yaml, list, loader->error,
 				  "%.60s must be a list of 1 to %d values, not %s", list->key,
@@ -1071,9 +1087,10 @@ static bool published_read(struct loader *loader, struct scenario_figure *figure
 	if (!list || scenario->variant_count == 0)
 		return true; /* nothing is compared (any more: --set compare=), so nothing is shown */
 	if (list->count != scenario->variant_count)
-		return yaml_error(loader->yaml, list, loader->error,
-				  "published must have one value for each of the %zu in compare, not %zu", scenario->variant_count,
-				  list->count);
+		return yaml_error(
+			loader->yaml, list, loader->error,
+			"published must have one value for each of the %zu in compare, not %zu",
+			scenario->variant_count, list->count);
 	for (const struct yaml_node *item = list->first; item; item = item->next, i++) {
 		struct error inner;
 
@@ -1108,7 +1125,8 @@ static bool figures_read(struct loader *loader, const struct yaml_node *node)
 		    !published_read(loader, figure))
 			return false;
 		if (figure->counted && !figure->job_count)
-			return yaml_error_key(loader->yaml, yaml_get(child, "counted"), loader->error,
+			return yaml_error_key(loader->yaml, yaml_get(child, "counted"),
+					      loader->error,
 					      "whole passes are a job's: the figure needs jobs");
 	}
 	return true;

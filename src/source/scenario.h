@@ -23,7 +23,7 @@ struct generator;
 
 /* Bounds: far beyond use, and such that no sum of products of them overflows unseen. */
 #define SCENARIO_BYTES_MAX (UINT64_C(1) << 60)
-#define SCENARIO_NS_MAX	   (UINT64_C(1000) * 24 * 3600 * 1000000000) /* 1000 days */
+#define SCENARIO_NS_MAX    (UINT64_C(1000) * 24 * 3600 * 1000000000) /* 1000 days */
 #define SCENARIO_COUNT_MAX (UINT64_C(1) << 40)
 
 enum {
@@ -32,7 +32,7 @@ enum {
 	SCENARIO_THREADS_MAX = 1024,
 	SCENARIO_CLIENTS_MAX = 4096, /* threads of all jobs */
 	SCENARIO_STEPS_MAX = 1024,   /* of one job, inner ones too */
-	SCENARIO_DEPTH_MAX = 8,	     /* of steps within steps */
+	SCENARIO_DEPTH_MAX = 8,      /* of steps within steps */
 	SCENARIO_VARIANTS_MAX = 8,
 };
 
@@ -42,7 +42,7 @@ struct scenario_machine {
 	uint64_t cgroup_bytes;
 	bool is_cgroup;
 	uint64_t pinned_bytes;
-	const char *policy;	/* NULL: the default one */
+	const char *policy;     /* NULL: the default one */
 	const char *filesystem; /* a name */
 	uint64_t readahead_bytes;
 	uint64_t op_ns, hit_ns_per_page;
@@ -85,7 +85,8 @@ struct scenario_step {
 	uint64_t wait_ns;
 	bool sync;
 
-	uint32_t file; /* index; STEP_FILE_THIS: of the group around that has `each` (`set` says which set that is) */
+	uint32_t
+		file; /* index; STEP_FILE_THIS: of the group around that has `each` (`set` says which set that is) */
 	uint32_t set;
 	const char *pattern;
 	const struct generator *generator;
@@ -97,7 +98,7 @@ struct scenario_step {
 	uint64_t file_items; /* items in one file: its requests, or 1 */
 	uint64_t item_count; /* in all */
 	uint64_t pass_items; /* about how many one thread takes in one execution */
-	uint64_t count;	     /* 0: not given */
+	uint64_t count;      /* 0: not given */
 	uint64_t fsync_every, fdatasync_every;
 	bool split, close_after;
 
@@ -118,10 +119,11 @@ struct scenario_job {
 	const struct yaml_node *after_node, *until_node, *steps_node;
 	uint32_t *after, *until; /* indices of jobs */
 	size_t after_count, until_count;
-	uint64_t loop;		   /* 0: forever */
+	uint64_t loop;             /* 0: forever */
 	struct scenario_step root; /* the group of its steps */
 	uint32_t walk_count;
-	uint64_t op_count; /* about how many ops it is; 0: not known (it loops until something ends it) */
+	uint64_t
+		op_count; /* about how many ops it is; 0: not known (it loops until something ends it) */
 };
 
 /* A row of the comparison. */

@@ -11,12 +11,12 @@
 #include <string.h>
 
 #define STRUCT_SCENARIO struct scenario
-#define STRUCT_MACHINE	struct scenario_machine
-#define STRUCT_DEVICE	struct scenario_machine
-#define STRUCT_FILE	struct scenario_file
-#define STRUCT_JOB	struct scenario_job
-#define STRUCT_STEP	struct scenario_step
-#define STRUCT_FIGURE	struct scenario_figure
+#define STRUCT_MACHINE  struct scenario_machine
+#define STRUCT_DEVICE   struct scenario_machine
+#define STRUCT_FILE     struct scenario_file
+#define STRUCT_JOB      struct scenario_job
+#define STRUCT_STEP     struct scenario_step
+#define STRUCT_FIGURE   struct scenario_figure
 
 /* A section's keys stand together. */
 static const struct schema_key all_keys[] = {
@@ -63,7 +63,8 @@ enum { WORD_BYTES_MAX = 64 };
 /* Edits (insert, delete, replace, swap of neighbours) from a to b. */
 static unsigned int edits(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-	unsigned int before[WORD_BYTES_MAX + 1] = {0}, last[WORD_BYTES_MAX + 1], now[WORD_BYTES_MAX + 1];
+	unsigned int before[WORD_BYTES_MAX + 1] = {0}, last[WORD_BYTES_MAX + 1],
+					     now[WORD_BYTES_MAX + 1];
 
 	for (unsigned int j = 0; j <= b_length; j++)
 		last[j] = j;
@@ -209,8 +210,8 @@ static bool rate_parse(struct schema_rate *rate, const char *text, const char *w
 	char number[64];
 
 	if (!per_second(number, text))
-		return error_input(error, "%s \"%.60s\" is not a rate (like 500/s or 20MiB/s)", what,
-				   text);
+		return error_input(error, "%s \"%.60s\" is not a rate (like 500/s or 20MiB/s)",
+				   what, text);
 	rate->is_bytes = strspn(number, "0123456789") != strlen(number);
 	if (!(rate->is_bytes ? size_parse(&rate->per_s, number, what, error)
 			     : number_parse(&rate->per_s, number, what, error)))
@@ -239,7 +240,8 @@ static bool ratio_parse(uint64_t *millionths, const char *text, const char *what
 		decimals += decimals >= 0;
 	}
 	if (*at || at == text)
-		return error_input(error, "%s \"%.60s\" is not a decimal number (like 0.99)", what, text);
+		return error_input(error, "%s \"%.60s\" is not a decimal number (like 0.99)", what,
+				   text);
 	for (int i = decimals > 0 ? decimals : 0; i < 6; i++)
 		value *= 10;
 	*millionths = value;
@@ -256,18 +258,20 @@ static bool in_bounds(const struct schema_key *key, uint64_t value, const char *
 	switch (key->type) {
 	case SCHEMA_SIZE:
 	case SCHEMA_BANDWIDTH:
-		return error_input(error, "%s \"%.60s\" is out of range (%s .. %s)", key->name, text,
-				   size_format(low, key->low), size_format(high, key->high));
+		return error_input(error, "%s \"%.60s\" is out of range (%s .. %s)", key->name,
+				   text, size_format(low, key->low), size_format(high, key->high));
 	case SCHEMA_TIME:
-		return error_input(error, "%s \"%.60s\" is out of range (%s .. %s)", key->name, text,
-				   time_format(low, key->low), time_format(high, key->high));
+		return error_input(error, "%s \"%.60s\" is out of range (%s .. %s)", key->name,
+				   text, time_format(low, key->low), time_format(high, key->high));
 	case SCHEMA_RATIO:
-		return error_input(error, "%s \"%.60s\" is out of range (%" PRIu64 ".%06" PRIu64
-				   " .. %" PRIu64 ".%06" PRIu64 ")", key->name, text,
-				   key->low / 1000000, key->low % 1000000, key->high / 1000000,
-				   key->high % 1000000);
+		return error_input(error,
+				   "%s \"%.60s\" is out of range (%" PRIu64 ".%06" PRIu64
+				   " .. %" PRIu64 ".%06" PRIu64 ")",
+				   key->name, text, key->low / 1000000, key->low % 1000000,
+				   key->high / 1000000, key->high % 1000000);
 	default:
-		return error_input(error, "%s \"%.60s\" is out of range (%" PRIu64 " .. %" PRIu64 ")",
+		return error_input(error,
+				   "%s \"%.60s\" is out of range (%" PRIu64 " .. %" PRIu64 ")",
 				   key->name, text, key->low, key->high);
 	}
 }
@@ -306,7 +310,8 @@ static bool scalar_read(const struct schema_key *key, const char *text, void *fi
 			return true;
 		}
 		if (text[0] < '0' || text[0] > '9')
-			return error_input(error, "%s \"%.60s\" is neither a number nor \"forever\"",
+			return error_input(error,
+					   "%s \"%.60s\" is neither a number nor \"forever\"",
 					   key->name, text);
 		return number_parse(number, text, key->name, error) &&
 		       in_bounds(key, *number, text, error);
@@ -315,7 +320,8 @@ static bool scalar_read(const struct schema_key *key, const char *text, void *fi
 		       error_input(error, "%s \"%.60s\" is neither yes nor no", key->name, text);
 	case SCHEMA_WORD:
 		return word_parse(field, key->words, text) ||
-		       error_input(error, "%s \"%.60s\" is none of %s", key->name, text, key->words);
+		       error_input(error, "%s \"%.60s\" is none of %s", key->name, text,
+				   key->words);
 	case SCHEMA_NAMES:
 	case SCHEMA_LIST:
 	case SCHEMA_MAPPING:
@@ -340,8 +346,9 @@ static bool value_read(const struct yaml *yaml, const struct schema_key *key,
 		return true;
 	case SCHEMA_MAPPING:
 		if (node->kind != YAML_MAPPING)
-			return yaml_error(yaml, node, error, "%s must be a mapping (KEY: VALUE), not %s",
-					  key->name, yaml_describe(found, node));
+			return yaml_error(yaml, node, error,
+					  "%s must be a mapping (KEY: VALUE), not %s", key->name,
+					  yaml_describe(found, node));
 		*(const struct yaml_node **)(void *)(to + key->offset) = node;
 		return true;
 	case SCHEMA_LIST:
@@ -416,8 +423,8 @@ bool schema_read(const struct yaml *yaml, const struct yaml_node *node, const ch
 	char found[128];
 
 	if (node->kind != YAML_MAPPING)
-		return yaml_error(yaml, node, error, "%s must be a mapping (KEY: VALUE), not %s", what,
-				  yaml_describe(found, node));
+		return yaml_error(yaml, node, error, "%s must be a mapping (KEY: VALUE), not %s",
+				  what, yaml_describe(found, node));
 	for (const struct yaml_node *child = node->first; child; child = child->next) {
 		if (!key_is_known(&all, child->key))
 			return unknown_key(yaml, child, what, &all, error);

@@ -30,20 +30,20 @@ enum schema_section {
 
 /* What a value is, and so the type of the field it lands in. */
 enum schema_type {
-	SCHEMA_TEXT,	  /* const char * */
-	SCHEMA_SIZE,	  /* uint64_t, bytes */
-	SCHEMA_TIME,	  /* uint64_t, ns */
-	SCHEMA_NUMBER,	  /* uint64_t */
-	SCHEMA_RATIO,	  /* uint64_t, millionths: "0.99" */
-	SCHEMA_FLAG,	  /* bool: yes or no */
-	SCHEMA_WORD,	  /* uint32_t, which of `words` */
+	SCHEMA_TEXT,      /* const char * */
+	SCHEMA_SIZE,      /* uint64_t, bytes */
+	SCHEMA_TIME,      /* uint64_t, ns */
+	SCHEMA_NUMBER,    /* uint64_t */
+	SCHEMA_RATIO,     /* uint64_t, millionths: "0.99" */
+	SCHEMA_FLAG,      /* bool: yes or no */
+	SCHEMA_WORD,      /* uint32_t, which of `words` */
 	SCHEMA_BANDWIDTH, /* uint64_t, bytes per second: "2GB/s" */
-	SCHEMA_RATE,	  /* struct schema_rate: "500/s", "20MiB/s" */
-	SCHEMA_LOOP,	  /* uint64_t: a number from 1, or "forever" as 0 */
-	SCHEMA_NAMES,	  /* const struct yaml_node *: a name or a list of names */
-	SCHEMA_LIST,	  /* const struct yaml_node *: a list */
-	SCHEMA_MAPPING,	  /* const struct yaml_node * */
-	SCHEMA_TARGET,	  /* not read into a field: a verb and the file it goes to */
+	SCHEMA_RATE,      /* struct schema_rate: "500/s", "20MiB/s" */
+	SCHEMA_LOOP,      /* uint64_t: a number from 1, or "forever" as 0 */
+	SCHEMA_NAMES,     /* const struct yaml_node *: a name or a list of names */
+	SCHEMA_LIST,      /* const struct yaml_node *: a list */
+	SCHEMA_MAPPING,   /* const struct yaml_node * */
+	SCHEMA_TARGET,    /* not read into a field: a verb and the file it goes to */
 };
 
 struct schema_rate {
@@ -56,10 +56,11 @@ struct schema_key {
 	const char *name;
 	enum schema_type type;
 	size_t offset;
-	const char *fallback; /* text of the default; "": none, the field stays zero; "required": must be there */
-	const char *words;    /* SCHEMA_WORD: "no|read|written"; else NULL */
-	uint64_t low, high;   /* what SIZE, TIME, NUMBER, RATIO may be */
-	const char *meaning;  /* for docs/scenarios.md */
+	const char *
+		fallback; /* text of the default; "": none, the field stays zero; "required": must be there */
+	const char *words;   /* SCHEMA_WORD: "no|read|written"; else NULL */
+	uint64_t low, high;  /* what SIZE, TIME, NUMBER, RATIO may be */
+	const char *meaning; /* for docs/scenarios.md */
 };
 
 /* "machine", "device", ... as messages and the documentation call it. */

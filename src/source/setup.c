@@ -12,7 +12,7 @@
 enum phase {
 	PHASE_EXISTS,
 	PHASE_MKDIR,
-	PHASE_READ,	   /* single files, turn and turn about */
+	PHASE_READ, /* single files, turn and turn about */
 	PHASE_READ_CLOSE,
 	PHASE_CREATE,
 	PHASE_WRITE,
@@ -36,9 +36,9 @@ struct setup {
 
 	enum phase phase;
 	size_t file;
-	uint64_t index;	 /* within a set, or the list of directories */
+	uint64_t index;  /* within a set, or the list of directories */
 	uint64_t offset; /* within a file */
-	uint8_t stage;	 /* of a set's file: 0 create, 1 data, 2 close */
+	uint8_t stage;   /* of a set's file: 0 create, 1 data, 2 close */
 };
 
 /* ---- paths ---- */
@@ -77,7 +77,8 @@ static void file_directories(struct interner *interner, const struct scenario_fi
 			     bool is_made)
 {
 	for (uint64_t i = 0; i < file->count; i += file->per_directory)
-		parents_add(interner, scenario_path(file, i, interner->text, sizeof(interner->text)),
+		parents_add(interner,
+			    scenario_path(file, i, interner->text, sizeof(interner->text)),
 			    is_made);
 }
 
@@ -108,10 +109,11 @@ static bool paths_intern(struct interner *interner, const struct scenario *scena
 
 			if (path_intern(interner->paths, interner->text, bytes) == next)
 				continue;
-			return yaml_error_key(&scenario->yaml, file->node, error,
-					      "\"%.200s\" of \"%.60s\" is already another file, or a "
-					      "directory",
-					      interner->text, file->name);
+			return yaml_error_key(
+				&scenario->yaml, file->node, error,
+				"\"%.200s\" of \"%.60s\" is already another file, or a "
+				"directory",
+				interner->text, file->name);
 		}
 	}
 	return true;

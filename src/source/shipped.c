@@ -59,7 +59,8 @@ static void folders_find(struct folders *folders)
 		folder_add(folders, program, (size_t)(slash - program), "/../../scenarios");
 		folder_add(folders, program, (size_t)(slash - program), "/../../../scenarios");
 		folder_add(folders, program, (size_t)(slash - program), "/../../../../scenarios");
-		folder_add(folders, program, (size_t)(slash - program), "/../share/refault/scenarios");
+		folder_add(folders, program, (size_t)(slash - program),
+			   "/../share/refault/scenarios");
 	}
 	folder_add(folders, REFAULT_DATADIR, strlen(REFAULT_DATADIR), "/scenarios");
 }
@@ -83,7 +84,8 @@ bool shipped_read(char **text, size_t *bytes, const char *path, size_t bytes_max
 	if (ferror(file))
 		error_input(error, "cannot read scenario %s: %s", path, strerror(errno));
 	else if (*bytes > bytes_max)
-		error_input(error, "%s has more than %zu bytes: that is no scenario", path, bytes_max);
+		error_input(error, "%s has more than %zu bytes: that is no scenario", path,
+			    bytes_max);
 	else
 		ok = true;
 out:
@@ -227,6 +229,7 @@ bool shipped_find(char *path, size_t bytes, const char *name, struct error *erro
 		return true;
 	}
 	near = nearest_word(name, shipped_name_at, NULL);
-	return error_input(error, "no scenario \"%.80s\"%s%s%s. `refault list scenarios` shows all.",
-			   name, near ? " (nearest: " : "", near ? near : "", near ? ")" : "");
+	return error_input(error,
+			   "no scenario \"%.80s\"%s%s%s. `refault list scenarios` shows all.", name,
+			   near ? " (nearest: " : "", near ? near : "", near ? ")" : "");
 }

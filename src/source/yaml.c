@@ -154,10 +154,14 @@ static bool text_check(const struct yaml *yaml, struct error *error)
 		unsigned char c = text[i];
 		size_t length = 1;
 
-		if (c < 0x20 && c != '\n' && c != '\r' && c != '\t')
+		/* libfyaml 0.7.12 never comes back from some broken ones. */
+		if (c == '%' && (i == 0 || text[i - 1] == '\n' || text[i - 1] == '\r'))
 			return error_place(yaml, place_of(yaml, i, i + 1), error,
-					   "byte 0x%02x is not text, so this is not a scenario in YAML",
-					   c);
+					   "directives (%%) are not supported in scenarios");
+		if (c < 0x20 && c != '\n' && c != '\r' && c != '\t')
+			return error_place(
+				yaml, place_of(yaml, i, i + 1), error,
+				"byte 0x%02x is not text, so this is not a scenario in YAML", c);
 		if (c >= 0x80) {
 			length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
 			if (c < 0xc2 || c > 0xf4 || i + length > yaml->bytes)
@@ -167,14 +171,15 @@ static bool text_check(const struct yaml *yaml, struct error *error)
 					length = 0;
 			}
 			if (length == 0)
-				return error_place(
-					yaml, place_of(yaml, i, i + 1), error,
-					"byte 0x%02x is not UTF-8, so this is not a scenario in YAML",
-					c);
+				return error_place(yaml, place_of(yaml, i, i + 1), error,
+						   "byte 0x%02x is not UTF-8, so this is not a "
+						   "scenario in YAML",
+						   c);
 		}
 		if (c == 0x7f)
-			return error_place(yaml, place_of(yaml, i, i + 1), error,
-					   "byte 0x7f is not text, so this is not a scenario in YAML");
+			return error_place(
+				yaml, place_of(yaml, i, i + 1), error,
+				"byte 0x7f is not text, so this is not a scenario in YAML");
 		i += length;
 	}
 	return true;
@@ -182,7 +187,8 @@ static bool text_check(const struct yaml *yaml, struct error *error)
 
 struct level {
 	struct yaml_node *node;
-	struct yaml_node *key; /* of a mapping: the key whose value comes next; NULL: a key comes next */
+	struct yaml_node
+		*key; /* of a mapping: the key whose value comes next; NULL: a key comes next */
 };
 
 struct reader {
@@ -206,7 +212,19 @@ static struct yaml_place token_place(const struct yaml *yaml, struct fy_token *t
 
 static bool refuse(struct reader *reader, struct fy_token *token, const char *what)
 {
-	return error_place(reader->yaml, token_place(reader->yaml, token), reader->error,
+	const struct yaml *yaml = reader->yaml;
+	struct yaml_place at = token_place(yaml, token);
+
+	/* The token of &name and *name is the name alone. */
+	if (at.line && at.column > 1) {
+		char sign = yaml->text[yaml->lines[at.line - 1] + at.column - 2];
+
+		if (sign == '&' || sign == '*') {
+			at.column--;
+			at.columns++;
+		}
+	}
+	return error_place(yaml, at, reader->error,
 			   "%s are not supported in scenarios: write the value out", what);
 }
 
@@ -248,8 +266,8 @@ static bool node_add(struct reader *reader, struct yaml_node *node)
 		level->node->at = node->at;
 	if (key_twice(level->node, node))
 		return error_place(reader->yaml, node->at, reader->error,
-				   "key \"%.80s\" is given twice, first on line %" PRIu64, node->text,
-				   key_twice(level->node, node)->key_at.line);
+				   "key \"%.80s\" is given twice, first on line %" PRIu64,
+				   node->text, key_twice(level->node, node)->key_at.line);
 	level->key = node;
 	return true;
 }
@@ -303,11 +321,11 @@ static bool event_read(struct reader *reader, const struct fy_event *event)
 	switch (event->type) {
 	case FYET_DOCUMENT_START:
 		if (reader->documents++ > 0)
-			return error_place(reader->yaml,
-					   token_place(reader->yaml,
-						       event->document_start.document_start),
-					   reader->error,
-					   "a second document begins; a file holds one scenario");
+			return error_place(
+				reader->yaml,
+				token_place(reader->yaml, event->document_start.document_start),
+				reader->error,
+				"a second document begins; a file holds one scenario");
 		return true;
 	case FYET_MAPPING_START:
 		return collection_begin(reader, YAML_MAPPING, event->mapping_start.mapping_start,
@@ -387,8 +405,9 @@ bool yaml_parse(struct yaml *yaml, struct arena *arena, const char *name, const 
 
 	*yaml = (struct yaml){.arena = arena, .name = name};
 	if (bytes > YAML_BYTES_MAX)
-		return error_at(error, name, 0, 0, "%zu bytes are too long for a scenario (at most %d)",
-				bytes, YAML_BYTES_MAX);
+		return error_at(error, name, 0, 0,
+				"%zu bytes are too long for a scenario (at most %d)", bytes,
+				YAML_BYTES_MAX);
 	yaml->text = arena_text(arena, text, bytes);
 	yaml->bytes = bytes;
 	lines_find(yaml);
@@ -445,7 +464,8 @@ static struct yaml_node *child_on_path(struct yaml_node *mapping, const char *pa
 	return best;
 }
 
-static struct yaml_node *child_by_number(struct yaml_node *sequence, const char *path, size_t *bytes)
+static struct yaml_node *child_by_number(struct yaml_node *sequence, const char *path,
+					 size_t *bytes)
 {
 	struct yaml_node *node = sequence->first;
 	size_t index = 0, length = 0;
@@ -474,13 +494,14 @@ static struct yaml_node *path_walk(struct yaml *yaml, const char *path, const ch
 			child = child_by_number(node, path, &bytes);
 			if (!child) {
 				error_at(error, origin, 0, 0,
-					 "\"%.80s\" is no number from 0 to %zu, and there is a list here",
+					 "\"%.80s\" is no number from 0 to %zu, and there is a "
+					 "list here",
 					 path, node->count ? node->count - 1 : 0);
 				return NULL;
 			}
 		} else if (node->kind == YAML_SCALAR && !node->is_null) {
-			error_at(error, origin, 0, 0, "there is no \"%.80s\": %s is not a mapping", path,
-				 node->key ? node->key : "the scenario");
+			error_at(error, origin, 0, 0, "there is no \"%.80s\": %s is not a mapping",
+				 path, node->key ? node->key : "the scenario");
 			return NULL;
 		} else {
 			child = child_on_path(node, path, &bytes);
@@ -522,7 +543,8 @@ bool yaml_set(struct yaml *yaml, const char *key_and_value, struct error *error)
 				   key_and_value);
 	origin = arena_alloc(yaml->arena, bytes);
 	snprintf(origin, bytes, "--set %s", key_and_value);
-	if (equals[1] && !yaml_parse(&value, yaml->arena, origin, equals + 1, strlen(equals + 1), error))
+	if (equals[1] &&
+	    !yaml_parse(&value, yaml->arena, origin, equals + 1, strlen(equals + 1), error))
 		return false;
 	node = path_walk(yaml,
 			 arena_text(yaml->arena, key_and_value, (size_t)(equals - key_and_value)),
@@ -530,7 +552,8 @@ bool yaml_set(struct yaml *yaml, const char *key_and_value, struct error *error)
 	if (!node)
 		return false;
 	saved = *node;
-	*node = equals[1] ? *value.root : (struct yaml_node){.kind = YAML_SCALAR, .text = "", .is_null = true};
+	*node = equals[1] ? *value.root
+			  : (struct yaml_node){.kind = YAML_SCALAR, .text = "", .is_null = true};
 	origin_set(node, origin);
 	node->key = saved.key;
 	node->key_at = saved.key_at;

@@ -18,19 +18,20 @@ struct error;
 enum yaml_kind { YAML_SCALAR, YAML_SEQUENCE, YAML_MAPPING };
 
 struct yaml_place {
-	uint64_t line;	  /* 1-based; 0: not from the text */
+	uint64_t line;    /* 1-based; 0: not from the text */
 	uint64_t column;  /* 1-based, bytes */
 	uint64_t columns; /* how many bytes it takes on its line */
 };
 
 struct yaml_node {
 	enum yaml_kind kind;
-	const char *text;	  /* scalars; "" for an empty one */
-	bool is_null;		  /* nothing, or ~ */
-	const char *key;	  /* in a mapping: the key this is the value of; else NULL */
-	struct yaml_place at;	  /* the value's */
+	const char *text;         /* scalars; "" for an empty one */
+	bool is_null;             /* nothing, or ~ */
+	const char *key;          /* in a mapping: the key this is the value of; else NULL */
+	struct yaml_place at;     /* the value's */
 	struct yaml_place key_at; /* the key's */
-	const char *origin;	  /* NULL: the text; else where it comes from instead ("--set KEY=VALUE") */
+	const char
+		*origin; /* NULL: the text; else where it comes from instead ("--set KEY=VALUE") */
 	struct yaml_node *first, *last, *next;
 	size_t count; /* children */
 };

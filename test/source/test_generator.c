@@ -33,7 +33,8 @@ static void walk_start(struct walk *walk, const char *name, const void *options,
 
 static void a_permutation_goes_everywhere_once(void **state)
 {
-	static const uint64_t counts[] = {1, 2, 3, 4, 5, 15, 16, 17, 99, 1000, 4097, 65537, 1000003};
+	static const uint64_t counts[] = {1,  2,  3,    4,    5,     15,     16,
+					  17, 99, 1000, 4097, 65537, 1000003};
 
 	(void)state;
 	for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
@@ -96,7 +97,8 @@ static void shuffled_and_readdir_take_each_item_once_a_pass(void **state)
 static void readdir_stays_in_a_directory_and_is_the_same_for_all(void **state)
 {
 	struct arena arena = {0};
-	struct walk one = {.generator = generator_find("readdir"), .item_count = 250, .per_directory = 100};
+	struct walk one = {
+		.generator = generator_find("readdir"), .item_count = 250, .per_directory = 100};
 	struct walk two = one;
 
 	(void)state;
@@ -135,7 +137,8 @@ static void zipf_follows_the_law(void **state)
 		}
 		for (int i = 0; i < ITEMS; i++)
 			sum += pow(i + 1, -theta);
-		for (int from = 0, to = 1; from < ITEMS; from = to, to = to * 3 < ITEMS ? to * 3 : ITEMS) {
+		for (int from = 0, to = 1; from < ITEMS;
+		     from = to, to = to * 3 < ITEMS ? to * 3 : ITEMS) {
 			double expected = 0, got = 0;
 
 			for (int i = from; i < to; i++) {
@@ -143,7 +146,8 @@ static void zipf_follows_the_law(void **state)
 				got += drawn[i];
 			}
 			/* Five standard deviations, and half a per cent for the staircase. */
-			assert_true(fabs(got - expected) < 5 * sqrt(expected) + expected * 0.005 + 2);
+			assert_true(fabs(got - expected) <
+				    5 * sqrt(expected) + expected * 0.005 + 2);
 		}
 		free(drawn);
 		arena_deinit(&arena);

@@ -216,8 +216,9 @@ static void a_duration_ends_a_job(void **state)
 	char *ops;
 
 	(void)state;
-	scenario_right(&scenario, MACHINE "files: {a: {size: 1GiB}}\n"
-					  "jobs: {j: {read: a, duration: 50us, pattern: uniform}}\n");
+	scenario_right(&scenario,
+		       MACHINE "files: {a: {size: 1GiB}}\n"
+			       "jobs: {j: {read: a, duration: 50us, pattern: uniform}}\n");
 	ops = scenario_play(&scenario, 1, stub_constant, 10000, NULL);
 	assert_int_equal(count_of(ops, "read"), 50);
 	free(ops);
@@ -251,7 +252,8 @@ static void threads_split_or_share(void **state)
 static void counted_steps_go_on_where_they_stopped(void **state)
 {
 	(void)state;
-	plays(MACHINE "files: {s: {count: 5}}\njobs: {j: {stat: s, count: 2, loop: 3}}\n", stub_constant,
+	plays(MACHINE "files: {s: {count: 5}}\njobs: {j: {stat: s, count: 2, loop: 3}}\n",
+	      stub_constant,
 	      "0 0 exists s/0 0 0\n0 0 exists s/1 0 0\n0 0 exists s/2 0 0\n0 0 exists s/3 0 0\n"
 	      "0 0 exists s/4 0 0\n"
 	      "0 1 stat s/0 0 0\n1000 1 stat s/1 0 0\n2000 1 mark pass 0 0\n"
@@ -262,8 +264,9 @@ static void counted_steps_go_on_where_they_stopped(void **state)
 static void syncs_come_every_so_many_requests(void **state)
 {
 	(void)state;
-	plays(MACHINE "files: {a: {size: 20KiB}}\n"
-		      "jobs: {j: {write: a, request: 4KiB, fdatasync_every: 2, close_after: yes}}\n",
+	plays(MACHINE
+	      "files: {a: {size: 20KiB}}\n"
+	      "jobs: {j: {write: a, request: 4KiB, fdatasync_every: 2, close_after: yes}}\n",
 	      stub_constant,
 	      "0 0 exists a 0 20480\n0 1 write a 0 4096\n1000 1 write a 4096 4096\n"
 	      "2000 1 fdatasync a 0 0\n3000 1 write a 8192 4096\n4000 1 write a 12288 4096\n"
@@ -276,9 +279,9 @@ static void names_have_the_length_and_directory_asked_for(void **state)
 	char *ops, path[5000];
 
 	(void)state;
-	scenario_right(&scenario,
-		       MACHINE "files: {s: {directory: a/b, count: 25, per_directory: 10, name_length: 40, "
-			       "exists: no}}\njobs: {j: {create: s}}\n");
+	scenario_right(&scenario, MACHINE
+		       "files: {s: {directory: a/b, count: 25, per_directory: 10, name_length: 40, "
+		       "exists: no}}\njobs: {j: {create: s}}\n");
 	assert_int_equal(scenario_path(&scenario.files[0], 24, path, sizeof(path)),
 			 strlen("a/b/2/") + 40);
 	assert_int_equal(strncmp(path, "a/b/2/24", 8), 0);

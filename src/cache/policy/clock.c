@@ -40,7 +40,7 @@ const struct policy policy_clock = {
 	.bare_run = clock_bare_run,
 };
 
-static uint64_t clock_bare_run(struct bare *bare, const uint64_t *keys, size_t count)
+BARE_CLONES static uint64_t clock_bare_run(struct bare *bare, const uint64_t *keys, size_t count)
 {
 	return bare_run_with(bare, &policy_clock, keys, count);
 }

@@ -35,7 +35,7 @@ const struct policy policy_fifo = {
 	.bare_run = fifo_bare_run,
 };
 
-static uint64_t fifo_bare_run(struct bare *bare, const uint64_t *keys, size_t count)
+BARE_CLONES static uint64_t fifo_bare_run(struct bare *bare, const uint64_t *keys, size_t count)
 {
 	return bare_run_with(bare, &policy_fifo, keys, count);
 }

@@ -33,7 +33,7 @@ const struct policy policy_lru = {
 	.bare_run = lru_bare_run,
 };
 
-static uint64_t lru_bare_run(struct bare *bare, const uint64_t *keys, size_t count)
+BARE_CLONES static uint64_t lru_bare_run(struct bare *bare, const uint64_t *keys, size_t count)
 {
 	return bare_run_with(bare, &policy_lru, keys, count);
 }

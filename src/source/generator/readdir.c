@@ -54,7 +54,8 @@ static uint64_t readdir_next(struct walk *walk)
 extern const struct generator generator_readdir;
 const struct generator generator_readdir = {
 	.name = "readdir",
-	.summary = "each once, directory by directory, in the order of a hashed directory (ext4): always the same, and not that of creation",
+	.summary = "each once, directory by directory, in the order of a hashed directory (ext4): "
+		   "always the same, and not that of creation",
 	.prepare = readdir_prepare,
 	.begin = readdir_begin,
 	.next = readdir_next,

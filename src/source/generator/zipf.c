@@ -18,8 +18,8 @@
 
 enum {
 	EXACT_RANKS = 256,
-	STEPS = 64,	   /* per doubling */
-	LOG_BITS = 40,	   /* fraction bits of a logarithm */
+	STEPS = 64,        /* per doubling */
+	LOG_BITS = 40,     /* fraction bits of a logarithm */
 	WEIGHT_SHIFT = 62, /* the weight of rank 1 is 2^62 */
 };
 
@@ -30,7 +30,7 @@ struct zipf_options {
 
 struct zipf_bucket {
 	uint64_t first, width; /* ranks, from 0 */
-	uint64_t cut;	       /* below it: this bucket; else the alias */
+	uint64_t cut;          /* below it: this bucket; else the alias */
 	uint32_t alias;
 };
 
