@@ -27,6 +27,7 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 		.demote_per_priority = v[SWITCH_demote_decision] == 1,
 		.dirty_to_active = v[SWITCH_dirty_at_tail] == 1,
 		.read_mark = (enum read_mark)v[SWITCH_read_mark],
+		.read_position_late = v[SWITCH_read_position] == 1,
 		.lazy_statistics = v[SWITCH_statistics] == 1,
 		.age_stored_first = v[SWITCH_shadow_age] == 1,
 		.open_file_late = v[SWITCH_open_file_free] == 0,
@@ -230,6 +231,7 @@ uint32_t cache_open(struct cache *cache, uint32_t file)
 		handle = (uint32_t)((void)array_push(&cache->opens), cache->opens.count - 1);
 	cache->opens.at[handle] = (struct open_file){
 		.file = file,
+		.last_pos = UINT64_MAX,
 		.prev_pos = UINT64_MAX,
 		.window = cache->readahead_pages,
 	};

@@ -181,7 +181,8 @@ struct cache_name {
 
 struct open_file {
 	uint64_t start;	  /* the current readahead window, pages */
-	uint64_t prev_pos; /* bytes; UINT64_MAX before the first read */
+	uint64_t last_pos; /* where the last read stopped, bytes; UINT64_MAX before the first */
+	uint64_t prev_pos; /* the same, as readahead sees it */
 	uint32_t file;
 	uint32_t size, async_size; /* pages */
 	uint32_t window; /* pages: 0, the device's, or twice that */
@@ -208,7 +209,7 @@ struct rules {
 	enum demote_on_refault demote_on_refault;
 	enum read_mark read_mark;
 	bool refault_on_write, ratio_is_sqrt, demote_per_priority, dirty_to_active, lazy_statistics, age_stored_first;
-	bool folios_on_read, folios_on_write, order_by_counter, readahead_split, readahead_io_cap, read_reclaim_fs;
+	bool read_position_late, folios_on_read, folios_on_write, order_by_counter, readahead_split, readahead_io_cap, read_reclaim_fs;
 	bool noreuse_mapped, referenced_on_first_use, slab_by_priority, slab_debt_scaled, inode_steals_pages, slab_counts;
 	bool open_file_late;
 	uint32_t open_file_bytes, transaction_blocks;

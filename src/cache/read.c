@@ -22,7 +22,7 @@ static uint64_t folio_end(const struct cache *cache, uint32_t slot)
 /* Is this the second use of the same folio in a row, which counts as one? (1.2) */
 static bool read_goes_on(const struct cache *cache, const struct open_file *open, uint32_t slot, uint64_t pos)
 {
-	uint64_t prev = open->prev_pos;
+	uint64_t prev = open->last_pos;
 	uint32_t shift;
 
 	if (prev == UINT64_MAX)
@@ -42,9 +42,11 @@ static bool read_goes_on(const struct cache *cache, const struct open_file *open
 static void read_remember(const struct cache *cache, struct open_file *open, uint64_t pos)
 {
 	if (cache->rules.read_mark == READ_MARK_OFFSET && pos > 0)
-		open->prev_pos = ((pos - 1) & ~(PAGE_BYTES - 1)) | (pos & (PAGE_BYTES - 1));
+		open->last_pos = ((pos - 1) & ~(PAGE_BYTES - 1)) | (pos & (PAGE_BYTES - 1));
 	else
-		open->prev_pos = pos;
+		open->last_pos = pos;
+	if (!cache->rules.read_position_late)
+		open->prev_pos = open->last_pos;
 }
 
 bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan)
@@ -106,10 +108,10 @@ bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t
 		for (uint32_t i = 1; i < count; i++)
 			page_mark(cache, slots[i]);
 		if (is_marked) {
-			uint64_t marked = folio_end(cache, slots[count - 1]) - 1;
+			/* What is left of the request counts from the marked folio on (filemap_readahead()). */
+			uint64_t marked = page_index_of(cache, &cache->queue.pages[slots[count - 1]]);
 
-			readahead_async(cache, open, slots[count - 1], marked,
-					last_index > index ? last_index - index : 1, plan);
+			readahead_async(cache, open, slots[count - 1], marked, last_index - marked, plan);
 		}
 		next <<= PAGE_SHIFT;
 		next = next < end ? next : end;
@@ -121,6 +123,8 @@ bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t
 	*offset = pos;
 	if (pos < end)
 		return false;
+	/* Readahead sees where the read before this one ended, until this one is done: filemap_read(), ra->prev_pos. */
+	open->prev_pos = open->last_pos;
 	*bytes = 0;
 	return true;
 }

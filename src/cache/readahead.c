@@ -186,27 +186,76 @@ static void window_read(struct cache *cache, struct open_file *open, uint32_t or
 		window_submit(cache);
 		return;
 	}
+	if (!folios_for_reads(cache, open->file))
+		open->order = 0;
 singly:
 	read_singly(cache, open->file, at, open->size - (at - open->start), marker, missed_until, plan);
 	window_submit(cache);
 }
 
-/* Cached pages in a row right before page_index, at most `most` (page_cache_prev_miss()). */
+/*
+ * A walk over the index as xas_prev() and xas_next() make it (lib/xarray.c). Looking up a page inside a large folio lands on the folio's first slot, while the label stays the
+ * page's; from there both go on one by one, so what is looked at lags the label, up to the node's edge: there the label says where in the next node to look. Traced on
+ * 6.18. Folios of a node (64 pages) and more are found one level up, where it does not happen.
+ */
+struct walk {
+	uint64_t label, at;
+};
+
+static struct walk walk_start(struct cache *cache, uint32_t file, uint64_t page_index)
+{
+	uint32_t slot = cache_lookup(cache, file, page_index);
+	struct walk walk = {page_index, page_index};
+
+	if (slot && page_order(&cache->queue.pages[slot]) < NODE_SHIFT)
+		walk.at = page_index_of(cache, &cache->queue.pages[slot]);
+	return walk;
+}
+
+/* False: before the file's first page. */
+static bool walk_back(struct walk *walk)
+{
+	walk->label--;
+	if (walk->at % NODE_PAGES > 0) {
+		walk->at--;
+		return true;
+	}
+	if (walk->at == 0)
+		return false;
+	walk->at = walk->at - NODE_PAGES + walk->label % NODE_PAGES;
+	return true;
+}
+
+static void walk_on(struct walk *walk)
+{
+	walk->label++;
+	walk->at++;
+	if (walk->at % NODE_PAGES == 0)
+		walk->at += walk->label % NODE_PAGES;
+}
+
+/* Pages in a row right before page_index that look cached, at most `most` - 1 (page_cache_prev_miss()). Those of the whole start of the file count double. */
 static uint64_t cached_before(struct cache *cache, uint32_t file, uint64_t page_index, uint64_t most)
 {
-	uint64_t count = 0;
+	struct walk walk = walk_start(cache, file, page_index - 1);
 
-	while (count < most && count < page_index && cache_lookup(cache, file, page_index - 1 - count))
-		count++;
-	return count;
+	for (uint64_t count = 0; count < most; count++) {
+		if (!cache_lookup(cache, file, walk.at))
+			return count;
+		if (!walk_back(&walk))
+			return walk.label == UINT64_MAX ? 2 * (count + 1) : count + 1;
+	}
+	return most - 1;
 }
 
 /* The first missing page after page_index, at most `most` away; UINT64_MAX: none (page_cache_next_miss()). */
 static uint64_t missing_after(struct cache *cache, uint32_t file, uint64_t page_index, uint64_t most)
 {
-	for (uint64_t at = page_index + 1; at - page_index <= most; at++)
-		if (!cache_lookup(cache, file, at))
-			return at;
+	struct walk walk = walk_start(cache, file, page_index + 1);
+
+	for (; walk.label - page_index <= most; walk_on(&walk))
+		if (!cache_lookup(cache, file, walk.at))
+			return walk.label;
 	return UINT64_MAX;
 }
 
@@ -268,8 +317,6 @@ void readahead_sync(struct cache *cache, struct open_file *open, uint64_t page_i
 			readahead_exact(cache, open->file, page_index, pages, missed_until, plan);
 			return;
 		}
-		if (history >= page_index)
-			history *= 2;
 		open->start = page_index;
 		open->size = (uint32_t)least(history + pages, cap);
 		open->async_size = 1;
@@ -308,8 +355,8 @@ void readahead_async(struct cache *cache, struct open_file *open, uint32_t slot,
 		open->size = window_next(start - page_index + pages, cap);
 	}
 	order += 2;
-	if (cache->rules.order_by_counter && folios_for_reads(cache, open->file)) {
-		/* 6.16: the window ends on a folio's boundary. */
+	if (cache->rules.order_by_counter) {
+		/* 6.16: the window ends on a folio's boundary, also where there are only single pages. */
 		uint64_t end = open->start + open->size, align = least(UINT64_C(1) << order, UINT64_C(1) << order_down(cap));
 		uint64_t aligned = end & ~(align - 1);
 
