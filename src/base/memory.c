@@ -1,9 +1,11 @@
 #include "base/memory.h"
 
 #include <assert.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { ARENA_ALIGN = 16, ARENA_BLOCK_BYTES = 64 * 1024 };
 
@@ -40,6 +42,17 @@ void *memory_resize(void *old, size_t count, size_t bytes)
 void memory_free(void *memory)
 {
 	free(memory);
+}
+
+void memory_use_randomly(void *memory, size_t bytes)
+{
+	enum { HUGE_PAGE = 2 << 20 };
+	uintptr_t first = ((uintptr_t)memory + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+	uintptr_t end = ((uintptr_t)memory + bytes) & ~(uintptr_t)(HUGE_PAGE - 1);
+
+	/* Refused where there are none: no matter. */
+	if (first < end)
+		(void)madvise((void *)first, end - first, MADV_HUGEPAGE);
 }
 
 struct arena_block {

@@ -19,6 +19,11 @@ void *memory_resize(void *old, size_t count, size_t bytes);
 void memory_free(void *memory);
 
 /*
+ * This memory is used at random: ask for huge pages where whole ones fit, so that address translation costs less. A hint, costing up to 2 MiB more than is touched.
+ */
+void memory_use_randomly(void *memory, size_t bytes);
+
+/*
  * An arena: allocations that live and die together. 16-byte aligned, zeroed.
  */
 struct arena_block;

@@ -27,6 +27,8 @@ struct bare *bare_create(uint64_t pages, const struct policy *policy)
 					   ~(uintptr_t)(sizeof(*bare->lines) - 1));
 	/* As many as a slot has numbers: a wrong guess (bare_guess()) reads a record that is not in use, and untouched memory costs nothing. */
 	bare->queue.pages = memory_alloc((size_t)bare->slot_mask + 1, sizeof(*bare->queue.pages));
+	memory_use_randomly(bare->lines_memory, bare->line_count * sizeof(*bare->lines));
+	memory_use_randomly(bare->queue.pages, (pages + 1) * sizeof(*bare->queue.pages));
 	if (policy->has_marks)
 		bare->queue.marks = memory_alloc(pages / 64 + 1, sizeof(*bare->queue.marks));
 	queue_init(bare->queue.pages, bare->queue.head);

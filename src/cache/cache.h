@@ -141,10 +141,11 @@ bool cache_advise(struct cache *cache, uint32_t handle, enum cache_advice advice
 bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan);
 
 /*
- * A hint that these bytes of the file will be read soon (`next`: index and record are fetched into the processor's caches) or a little later (`later`: the index
- * is). Changes nothing.
+ * A hint that the byte at `offset` will be read: brings what that will touch into the processor's caches, in three steps, each to be taken some reads after
+ * the one before. Changes nothing.
  */
-void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t later, uint64_t next);
+enum cache_prefetch { CACHE_PREFETCH_INDEX, CACHE_PREFETCH_RECORD, CACHE_PREFETCH_NEIGHBOURS };
+void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset, enum cache_prefetch step);
 
 /* A buffered write; grows the file. As cache_read(). */
 bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan);

@@ -102,7 +102,7 @@ struct node_key {
 	uint32_t next_node; /* of the same file */
 };
 
-enum { NODES_PER_BLOCK = 1024, DIRECTORY_CHUNKS_MAX = 1 << 20 /* 256 GiB */ };
+enum { NODES_PER_BLOCK = 1 << 14, DIRECTORY_CHUNKS_MAX = 1 << 20 /* 256 GiB */ };
 
 struct index {
 	struct node **blocks;	/* of NODES_PER_BLOCK */
@@ -342,6 +342,17 @@ static inline uint64_t page_index_of(const struct cache *cache, const struct pag
 static inline uint32_t page_file(const struct cache *cache, const struct page *page)
 {
 	return cache->index.keys[page->node].file;
+}
+
+/* What an eviction will write in the index. */
+static inline void page_prefetch_index(const struct cache *cache, const struct page *page)
+{
+	const struct node *node = index_node(&cache->index, page->node);
+
+	__builtin_prefetch(&node->low[page->bits & PAGE_OFFSET_MASK], 1);
+	__builtin_prefetch(&node->high[page->bits & PAGE_OFFSET_MASK], 1);
+	__builtin_prefetch(&node->dirty, 1);
+	__builtin_prefetch(&cache->index.keys[page->node]);
 }
 
 /*

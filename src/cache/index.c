@@ -94,6 +94,7 @@ uint32_t index_insert(struct index *index, uint32_t file, uint32_t chunk)
 							    sizeof(*index->keys));
 			}
 			index->blocks[block] = memory_alloc(NODES_PER_BLOCK, sizeof(struct node));
+			memory_use_randomly(index->blocks[block], NODES_PER_BLOCK * sizeof(struct node));
 			index->node_capacity += NODES_PER_BLOCK;
 		}
 	}

@@ -20,6 +20,7 @@ static uint32_t slot_take(struct cache *cache)
 
 		assert(capacity <= UINT32_C(1) << 31);
 		cache->queue.pages = memory_resize(cache->queue.pages, capacity, sizeof(struct page));
+		memory_use_randomly(cache->queue.pages, capacity * sizeof(struct page));
 		if (cache->queue.marks) {
 			cache->queue.marks = memory_resize(cache->queue.marks, capacity / 64, 8);
 			for (size_t i = cache->page_capacity / 64; i < capacity / 64; i++)

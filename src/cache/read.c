@@ -20,7 +20,7 @@ static uint64_t folio_end(const struct cache *cache, uint32_t slot)
 /* ---- reads ---- */
 
 /* Is this the second use of the same folio in a row, which counts as one? (1.2) */
-static bool read_goes_on(const struct cache *cache, const struct open_file *open, uint32_t slot, uint64_t pos)
+static inline bool read_goes_on(const struct cache *cache, const struct open_file *open, uint32_t slot, uint64_t pos)
 {
 	uint64_t prev = open->last_pos;
 	uint32_t shift;
@@ -39,7 +39,7 @@ static bool read_goes_on(const struct cache *cache, const struct open_file *open
 	return false;
 }
 
-static void read_remember(const struct cache *cache, struct open_file *open, uint64_t pos)
+static inline void read_remember(const struct cache *cache, struct open_file *open, uint64_t pos)
 {
 	if (cache->rules.read_mark == READ_MARK_OFFSET && pos > 0)
 		open->last_pos = ((pos - 1) & ~(PAGE_BYTES - 1)) | (pos & (PAGE_BYTES - 1));
@@ -49,30 +49,10 @@ static void read_remember(const struct cache *cache, struct open_file *open, uin
 		open->prev_pos = open->last_pos;
 }
 
-bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan)
+/* Read pos .. end - 1, batch by batch; how far it came (filemap_read()). */
+static __attribute__((noinline)) uint64_t read_range(struct cache *cache, struct open_file *open, uint64_t pos, uint64_t end,
+						     struct cache_plan *plan)
 {
-	struct open_file *open = &cache->opens.at[handle];
-	uint64_t size = cache->files.at[open->file].size_bytes, pos = *offset, end;
-
-	if (pos >= size || *bytes == 0) {
-		*bytes = 0;
-		return true;
-	}
-	end = *bytes < size - pos ? pos + *bytes : size;
-	/* The commonest read by far lies in one page, which is there: what the loop below does, without the loop. */
-	if ((pos ^ (end - 1)) >> PAGE_SHIFT == 0) {
-		uint32_t slot = cache_lookup(cache, open->file, pos >> PAGE_SHIFT);
-
-		if (slot && !(cache->queue.pages[slot].bits & (PAGE_LOCKED | PAGE_MARKER))) {
-			if (!read_goes_on(cache, open, slot, pos))
-				page_mark(cache, slot);
-			cache_counted(cache)->page_accesses++;
-			read_remember(cache, open, end);
-			*offset = end;
-			*bytes = 0;
-			return true;
-		}
-	}
 	while (pos < end) {
 		uint64_t index = pos >> PAGE_SHIFT, last_index = pages_from_bytes_up(end), next;
 		uint32_t slots[READ_BATCH_MAX], count = 0;
@@ -119,31 +99,80 @@ bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t
 		pos = next;
 		read_remember(cache, open, pos);
 	}
-	*bytes -= pos - *offset;
-	*offset = pos;
-	if (pos < end)
-		return false;
+	return pos;
+}
+
+bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan)
+{
+	struct open_file *open = &cache->opens.at[handle];
+	uint64_t size = cache->files.at[open->file].size_bytes, pos = *offset, end, done;
+	uint32_t slot;
+
+	if (pos >= size || *bytes == 0) {
+		*bytes = 0;
+		return true;
+	}
+	end = *bytes < size - pos ? pos + *bytes : size;
+	/* The commonest read by far lies in one page, which is there: what read_range() does, without its loops. */
+	slot = (pos ^ (end - 1)) >> PAGE_SHIFT == 0 ? cache_lookup(cache, open->file, pos >> PAGE_SHIFT) : 0;
+	if (slot && !(cache->queue.pages[slot].bits & (PAGE_LOCKED | PAGE_MARKER))) {
+		if (!read_goes_on(cache, open, slot, pos))
+			page_mark(cache, slot);
+		cache_counted(cache)->page_accesses++;
+		read_remember(cache, open, end);
+	} else {
+		done = read_range(cache, open, pos, end, plan);
+		if (done < end) {
+			*bytes -= done - pos;
+			*offset = done;
+			return false;
+		}
+	}
 	/* Readahead sees where the read before this one ended, until this one is done: filemap_read(), ra->prev_pos. */
 	open->prev_pos = open->last_pos;
+	*offset = end;
 	*bytes = 0;
 	return true;
 }
 
-void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t later, uint64_t next)
+/* The node of this byte, if the file's directory knows it. */
+static inline const struct node *prefetch_node(const struct cache *cache, uint32_t handle, uint64_t offset)
 {
 	const struct cache_file *file = &cache->files.at[cache->opens.at[handle].file];
-	uint64_t chunk = later >> PAGE_SHIFT >> NODE_SHIFT;
-	uint32_t node = chunk < file->directory_chunks ? file->directory[chunk] : 0, low;
+	uint64_t chunk = offset >> PAGE_SHIFT >> NODE_SHIFT;
+	uint32_t node = chunk < file->directory_chunks ? file->directory[chunk] : 0;
 
-	if (node)
-		__builtin_prefetch(&index_node(&cache->index, node)->low[(later >> PAGE_SHIFT) % NODE_PAGES]);
-	chunk = next >> PAGE_SHIFT >> NODE_SHIFT;
-	node = chunk < file->directory_chunks ? file->directory[chunk] : 0;
+	return node ? index_node(&cache->index, node) : NULL;
+}
+
+void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset, enum cache_prefetch step)
+{
+	const struct node *node = prefetch_node(cache, handle, offset);
+	uint32_t at = (uint32_t)(offset >> PAGE_SHIFT) % NODE_PAGES, low;
+	const struct page *pages = cache->queue.pages;
+
 	if (!node)
 		return;
-	low = index_node(&cache->index, node)->low[(next >> PAGE_SHIFT) % NODE_PAGES];
-	if (low & LOW_RESIDENT)
-		__builtin_prefetch(&cache->queue.pages[low & LOW_MASK], 1);
+	if (step == CACHE_PREFETCH_INDEX) {
+		__builtin_prefetch(&node->low[at]);
+		return;
+	}
+	low = node->low[at];
+	if (!(low & LOW_RESIDENT)) {
+		/* It will be inserted. */
+		if (step == CACHE_PREFETCH_RECORD) {
+			__builtin_prefetch(&node->high[at], 1);
+			__builtin_prefetch(&node->dirty, 1);
+		}
+		return;
+	}
+	if (step == CACHE_PREFETCH_RECORD) {
+		__builtin_prefetch(&pages[low & LOW_MASK], 1);
+	} else if (pages[low & LOW_MASK].bits & PAGE_REFERENCED) {
+		/* It may move: its neighbours on the list are written too. */
+		__builtin_prefetch(&pages[pages[low & LOW_MASK].prev], 1);
+		__builtin_prefetch(&pages[pages[low & LOW_MASK].next], 1);
+	}
 }
 
 /* ---- writes ---- */

@@ -160,8 +160,10 @@ static bool settings_make(struct plan *plan, struct error *error)
 	if (!base_policy(plan, &base, error))
 		return false;
 	plan->key = scenario->compare_key;
-	if (plan->key && strcmp(plan->key, "policy") == 0 && plan->arguments->policies.count)
-		plan->key = NULL; /* the one that was asked for */
+	/* With one --policy there may be nothing to compare: it is the policy, or has no switches. */
+	if (plan->key && plan->arguments->policies.count &&
+	    (strcmp(plan->key, "policy") == 0 || !policy_has_switches(base.policy)))
+		plan->key = NULL;
 	settings_alloc(plan, plan->key ? scenario->variant_count : 1);
 	for (size_t i = 0; i < plan->count; i++) {
 		plan->policies[i] = base;

@@ -222,8 +222,15 @@ bool shipped_find(char *path, size_t bytes, const char *name, struct error *erro
 		found = is_file(path);
 	}
 	memory_free(folders);
-	if (found)
+	if (found) {
+		/* .../build/../scenarios/x.yaml is shown in messages: without the detour. */
+		char *plain = realpath(path, NULL);
+
+		if (plain && strlen(plain) < bytes)
+			strcpy(path, plain);
+		free(plain);
 		return true;
+	}
 	if (is_file(name)) {
 		snprintf(path, bytes, "%s", name);
 		return true;

@@ -51,7 +51,7 @@ static void table_check(const char *text, const char *heading, const struct sche
 	}
 	if (!begin)
 		fail_msg("docs/scenarios.md has no heading ### %s", heading);
-	end = strstr(begin + 4, "\n##");
+	end = strstr(begin + strlen(head) - 1, "\n##");
 	part = strndup(begin, end ? (size_t)(end - begin) : strlen(begin));
 	for (size_t i = 0; i < count; i++) {
 		row_format(row, sizeof(row), &keys[i]);

@@ -167,6 +167,9 @@ static void evict(struct cache *cache, struct scan *scan, uint64_t count)
 		scanned += page_count(&pages[slot]);
 	}
 	scan->scanned_pages += scanned;
+	/* Their index entries are anywhere: ask for all before touching the first. */
+	for (uint32_t i = 0; i < taken; i++)
+		page_prefetch_index(cache, &pages[slots[i]]);
 	for (uint32_t i = 0; i < taken; i++) {
 		struct page *page = &pages[slots[i]];
 		enum fate fate = fate_of(cache, page, &unqueued);

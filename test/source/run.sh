@@ -1,0 +1,73 @@
+# refault run, from the outside: what ships runs, mistakes are named and nothing is run, the same command prints the same bytes.
+
+source test/tap.bash
+
+exits 0 "hello runs" "$REFAULT" run hello
+says out "evicted by"
+cp "$scratch/out" "$scratch/first"
+exits 0 "hello runs again" "$REFAULT" run scenarios/hello.yaml
+ok "and prints the same bytes" cmp "$scratch/first" "$scratch/out"
+exits 0 "another seed" "$REFAULT" run hello --seed 2
+ok "draws other lots" sh -c "! cmp -s '$scratch/first' '$scratch/out'"
+
+exits 0 "JSON holds the contract" "$REFAULT" run hello --json
+for key in totals marks streams blame machine latency; do
+	says out "\"$key\": "
+done
+
+exits 0 "cache-pressure-256m runs" "$REFAULT" run cache-pressure-256m
+says out "published: yes"
+says out "With referenced_on_first_use no instead of yes: who gains: reader1, reader2."
+cp "$scratch/out" "$scratch/first"
+exits 0 "cache-pressure-256m runs again" "$REFAULT" run cache-pressure-256m
+ok "the same bytes, whichever thread is first" cmp "$scratch/first" "$scratch/out"
+exits 0 "a comparison as JSON" "$REFAULT" run cache-pressure-256m --json
+says out '"figures": ['
+says out '"runs": ['
+says out '"published_ratio": 0.517'
+exits 0 "inode-pressure-256m runs" "$REFAULT" run inode-pressure-256m
+says out "inodes allocated again"
+
+exits 0 "several policies side by side" "$REFAULT" run hello --policy lru --policy linux-4.5
+says out "With policy linux-4.5 instead of lru"
+exits 0 "one policy that has no switches to compare" "$REFAULT" run cache-pressure-256m --policy lru
+says out "policy lru"
+exits 0 "the comparison taken away" "$REFAULT" run cache-pressure-256m --set compare=
+exits 0 "another comparison" "$REFAULT" run cache-pressure-256m --set compare= --set 'compare={vfs_cache_pressure: [50, 200]}' --set figures=
+says out "vfs_cache_pressure"
+
+exits 2 "a name that is nearly right" "$REFAULT" run cache-presure
+says err 'no scenario "cache-presure" (nearest: cache-pressure). `refault list scenarios` shows all.'
+exits 2 "a file that is not there" "$REFAULT" run nowhere/x.yaml
+says err "No such file"
+exits 2 "a folder" "$REFAULT" run scenarios/
+says err "it is a directory"
+exits 2 "no machine of that name" "$REFAULT" run hello --on moon
+sed 's/size:/sise:/' scenarios/hello.yaml >"$scratch/wrong.yaml"
+exits 2 "a typo" "$REFAULT" run "$scratch/wrong.yaml"
+says err "wrong.yaml:14:10: file \"data\" has no key \"sise\" (nearest: \"size\")"
+says err "^^^^"
+says err "Nothing was run."
+ok "nothing on standard output" test ! -s "$scratch/out"
+exits 2 "no such policy" "$REFAULT" run hello --set machine.policy=linux-4.6
+says err "--set machine.policy=linux-4.6: no policy"
+exits 2 "no such switch" "$REFAULT" run hello --set 'compare={activate_on_wriet: [always, never]}'
+says err "activate_on_write"
+exits 2 "no such value" "$REFAULT" run hello --set 'compare={activate_on_write: [always, perhaps]}'
+exits 2 "no such file system" "$REFAULT" run hello --set machine.filesystem=ext5
+says err "nearest: ext4"
+exits 2 "no such counter" "$REFAULT" run hello --set 'figures=[{label: x, counter: reread}]'
+exits 2 "--set without a value" "$REFAULT" run hello --set machine
+says err "is not KEY=VALUE"
+head -c 3000 "$REFAULT" >"$scratch/program.yaml"
+exits 2 "a program is no scenario" "$REFAULT" run "$scratch/program.yaml"
+: >"$scratch/empty.yaml"
+exits 2 "an empty file" "$REFAULT" run "$scratch/empty.yaml"
+says err "empty: there is no scenario in it"
+
+for scenario in scenarios/*.yaml; do
+	name=$(basename "$scenario" .yaml)
+	exits 0 "list shows $name" "$REFAULT" list scenarios --names
+	says out "$name"
+done
+tap_done
