@@ -29,6 +29,7 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 		.read_mark = (enum read_mark)v[SWITCH_read_mark],
 		.read_position_late = v[SWITCH_read_position] == 1,
 		.lazy_statistics = v[SWITCH_statistics] == 1,
+		.statistics_ops = v[SWITCH_statistics_ops],
 		.age_stored_first = v[SWITCH_shadow_age] == 1,
 		.open_file_late = v[SWITCH_open_file_free] == 0,
 		.open_file_bytes = v[SWITCH_open_file_bytes],
@@ -100,6 +101,8 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 		cache->queue.marks = memory_alloc(cache->page_capacity / 64, 8);
 	for (uint32_t list = 0; list < LIST_COUNT; list++)
 		queue_init(cache->queue.pages, list);
+	if (cache->completes_at_once)
+		cache->flush_plan = memory_alloc(1, sizeof(*cache->flush_plan));
 	cache->window = memory_alloc(READAHEAD_PAGES_MAX, sizeof(*cache->window));
 	cache->streams = memory_alloc(CACHE_STREAMS, sizeof(*cache->streams));
 	cache->blame = memory_alloc((size_t)CACHE_STREAMS * CACHE_STREAMS, sizeof(*cache->blame));
@@ -120,6 +123,7 @@ void cache_destroy(struct cache *cache)
 	index_deinit(&cache->index);
 	memory_free(cache->queue.pages);
 	memory_free(cache->queue.marks);
+	memory_free(cache->flush_plan);
 	memory_free(cache->window);
 	memory_free(cache->streams);
 	memory_free(cache->blame);
@@ -209,8 +213,16 @@ void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan)
 	if (cache->rules.lazy_statistics &&
 	    cache->now_ns - cache->domain.published_ns >= PUBLISH_SECONDS * NS_PER_SECOND)
 		cache_publish(cache);
-	if (cache->domain.dirty_pages > 0)
+	if (cache->domain.dirty_pages > 0 || cache->flushed_bytes > 0)
 		writeback_balance(cache, plan);
+}
+
+/* The experiments that call themselves fresh read memory.stat every so many operations; reclaim sees nothing newer (mem_cgroup_flush_stats_ratelimited(), 6.12). */
+void cache_operation(struct cache *cache)
+{
+	cache->op_count++;
+	if (cache->rules.statistics_ops > 0 && !cache->rules.lazy_statistics && cache->op_count % cache->rules.statistics_ops == 0)
+		cache_publish(cache);
 }
 
 /* ---- open files ---- */

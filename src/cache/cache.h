@@ -107,6 +107,9 @@ void cache_name_bind(struct cache *cache, uint32_t name, uint32_t file);
 
 /* All that follows is on account of this stream (1 .. 1023). */
 void cache_stream(struct cache *cache, uint32_t stream);
+/* One more operation begins: statistics that are read every so many are. */
+void cache_operation(struct cache *cache);
+
 /* Time only goes forward. Runs what is due: statistics published, expired dirty pages written. */
 void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan);
 

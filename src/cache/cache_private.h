@@ -212,7 +212,7 @@ struct rules {
 	bool read_position_late, folios_on_read, folios_on_write, order_by_counter, readahead_split, readahead_io_cap, read_reclaim_fs;
 	bool noreuse_mapped, referenced_on_first_use, slab_by_priority, slab_debt_scaled, inode_steals_pages, slab_counts;
 	bool open_file_late;
-	uint32_t open_file_bytes, transaction_blocks;
+	uint32_t open_file_bytes, transaction_blocks, statistics_ops;
 	uint32_t charge_batch, read_batch, vfs_cache_pressure;
 	uint32_t shadow_shift; /* nodes kept: pages >> shift */
 	bool shadow_of_all;    /* pages: all LRU and slab, or files only */
@@ -285,6 +285,9 @@ struct cache {
 	bool fs_allowed; /* may reclaim caused by the present call enter the file system? Set by cache_enter() */
 	uint32_t stream, stream_count;
 	uint64_t now_ns, flush_check_ns;
+	uint64_t op_count;
+	struct cache_plan *flush_plan; /* for what is written during reclaim; NULL: the caller completes writes itself */
+	uint64_t flushed_bytes;	       /* by that, not yet in a caller's plan */
 	uint64_t pinned_bytes;
 	uint32_t closed_files; /* whose memory is not back yet */
 	uint64_t super_scans;  /* times the super block's shrinker looked */
@@ -442,6 +445,9 @@ static inline void cache_enter(struct cache *cache, enum allocation allocation)
 
 /* Free `target` pages if it can; returns how many it did. */
 uint64_t reclaim(struct cache *cache, uint64_t target_pages, bool is_background);
+
+/* Dentries and inodes alone, as if the file system may be entered, until a charge of `pages` fits. */
+void reclaim_slab(struct cache *cache, uint64_t pages);
 void slab_shrink(struct cache *cache, struct scan *scan);
 void inode_pages_gone(struct cache *cache, uint32_t file); /* its last page or shadow node left */
 void inode_pages_arrive(struct cache *cache, uint32_t file); /* its first page came while it was on the LRU */
@@ -475,5 +481,6 @@ void writeback_file_dirtied(struct cache *cache, uint32_t file);
 void writeback_file_cleaned(struct cache *cache, uint32_t file); /* off the dirty list */
 /* The flusher: what reclaim asked for, what is over the background limit, what is 30 s old. */
 void writeback_balance(struct cache *cache, struct cache_plan *plan);
+void writeback_flush(struct cache *cache);
 
 #endif

@@ -289,35 +289,48 @@ bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_
 
 /* ---- mappings ---- */
 
-/* Map what is there of the 16 pages around (do_fault_around()); on x86 the entries are born young. */
-static uint32_t fault_around(struct cache *cache, uint32_t file, uint64_t index)
+/*
+ * Map what is there of the 16 pages around (filemap_map_pages()); on x86 the entries are born young. Each page there, mapped before or not, unless it was in the
+ * working set once, speaks against the misses.
+ */
+static void fault_around(struct cache *cache, struct open_file *open, uint64_t index)
 {
 	uint64_t first = index & ~(uint64_t)(FAULT_AROUND_PAGES - 1);
-	uint32_t mapped = 0;
+	uint16_t there = 0;
 
 	for (uint64_t at = first; at < first + FAULT_AROUND_PAGES; at++) {
-		uint32_t slot = cache_lookup(cache, file, at);
+		uint32_t slot = cache_lookup(cache, open->file, at);
 		struct page *page = &cache->queue.pages[slot];
 
 		/* next_uptodate_folio() passes over locked folios and those with the marker. */
-		if (!slot || page->bits & (PAGE_MAPPED | PAGE_LOCKED | PAGE_MARKER))
+		if (!slot || page->bits & (PAGE_LOCKED | PAGE_MARKER))
 			continue;
-		page->bits |= PAGE_MAPPED | PAGE_YOUNG;
 		if (!(page->bits & PAGE_WORKINGSET))
-			mapped++;
+			there++;
+		if (!(page->bits & PAGE_MAPPED))
+			page->bits |= PAGE_MAPPED | PAGE_YOUNG;
 	}
-	return mapped;
+	open->mmap_miss = (uint16_t)(open->mmap_miss > there ? open->mmap_miss - there : 0);
 }
 
-static bool fault(struct cache *cache, struct open_file *open, uint64_t index, struct cache_plan *plan)
+/*
+ * A fault that had to read, or to start reading, is taken again from the start: a read maps what is around before and after (do_read_fault()), a write maps its page alone
+ * (do_shared_fault()).
+ */
+static bool fault(struct cache *cache, struct open_file *open, uint64_t index, bool write, struct cache_plan *plan)
 {
-	uint32_t slot = cache_lookup(cache, open->file, index), mapped;
+	uint32_t slot = cache_lookup(cache, open->file, index);
 
 	if (slot && cache->queue.pages[slot].bits & PAGE_LOCKED)
 		return false;
+	if (!slot && !plan_has_room(plan))
+		return false;
+	if (!write) {
+		fault_around(cache, open, index);
+		if (slot && cache->queue.pages[slot].bits & PAGE_MAPPED)
+			return true;
+	}
 	if (!slot) {
-		if (!plan_has_room(plan))
-			return false;
 		if (open->mmap_miss < MISSES_MAX)
 			open->mmap_miss++;
 		if (open->mmap_miss <= LOTS_OF_MISSES && open->window > 0)
@@ -328,18 +341,18 @@ static bool fault(struct cache *cache, struct open_file *open, uint64_t index, s
 		slot = cache_lookup(cache, open->file, index);
 		if (cache->queue.pages[slot].bits & PAGE_LOCKED)
 			return false;
-		cache->queue.pages[slot].bits |= PAGE_MAPPED | PAGE_YOUNG;
-		return true;
-	}
-	mapped = fault_around(cache, open->file, index);
-	open->mmap_miss = (uint16_t)(open->mmap_miss > mapped ? open->mmap_miss - mapped : 0);
-	if (!(cache->queue.pages[slot].bits & PAGE_MAPPED)) { /* it carries the marker */
+		if (!write)
+			fault_around(cache, open, index);
+	} else {
 		if (open->mmap_miss > 0)
 			open->mmap_miss--;
-		cache->queue.pages[slot].bits |= PAGE_MAPPED | PAGE_YOUNG;
-		if (cache->queue.pages[slot].bits & PAGE_MARKER)
+		if (cache->queue.pages[slot].bits & PAGE_MARKER) {
 			readahead_async(cache, open, slot, index, open->window, plan);
+			if (!write)
+				fault_around(cache, open, index);
+		}
 	}
+	cache->queue.pages[slot].bits |= PAGE_MAPPED | PAGE_YOUNG;
 	return true;
 }
 
@@ -362,7 +375,7 @@ bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *off
 
 		if (slot && cache->queue.pages[slot].bits & PAGE_MAPPED)
 			cache->queue.pages[slot].bits |= PAGE_YOUNG;
-		else if (!fault(cache, open, index, plan))
+		else if (!fault(cache, open, index, write, plan))
 			break;
 		if (!cache->policy->mark) /* a queue policy sees every use */
 			page_mark(cache, cache_lookup(cache, open->file, index));

@@ -73,3 +73,14 @@ uint64_t reclaim(struct cache *cache, uint64_t target_pages, bool is_background)
 		cache->policy->reclaimed(cache);
 	return scan.reclaimed_pages;
 }
+
+void reclaim_slab(struct cache *cache, uint64_t pages)
+{
+	struct domain *domain = &cache->domain;
+	struct scan scan = {.domain = domain, .target_pages = pages, .fs_allowed = true};
+
+	for (int priority = PRIORITY_FIRST; priority >= 0 && domain->usage_pages + pages > domain->limit_pages; priority--) {
+		scan.priority = (uint32_t)priority;
+		slab_shrink(cache, &scan);
+	}
+}

@@ -187,10 +187,33 @@ static bool over_background_limit(const struct cache *cache)
 	return domain->dirty_pages > dirtyable / 100 * BACKGROUND_PERCENT;
 }
 
+/*
+ * Reclaim met nothing but dirty pages: it wakes the flusher and, in a version 1 cgroup, sleeps until pages have been written (shrink_inactive_list(), wakeup_flusher_threads(),
+ * reclaim_throttle()), so its next batch finds clean ones.
+ */
+void writeback_flush(struct cache *cache)
+{
+	struct cache_plan *plan = cache->flush_plan;
+
+	if (!plan)
+		return; /* the caller carries out what cache_clock() plans */
+	do {
+		cache->flushed_bytes += plan->write_bytes;
+		plan->write_count = 0;
+		plan->write_bytes = 0;
+	} while (!cache_sync(cache, plan));
+	cache->flushed_bytes += plan->write_bytes;
+	plan->write_count = 0;
+	plan->write_bytes = 0;
+	cache->domain.flush_wanted = false;
+}
+
 void writeback_balance(struct cache *cache, struct cache_plan *plan)
 {
 	struct domain *domain = &cache->domain;
 
+	plan->write_bytes += cache->flushed_bytes;
+	cache->flushed_bytes = 0;
 	if (domain->flush_wanted) {
 		if (!cache_sync(cache, plan))
 			return;

@@ -192,15 +192,17 @@ static void evict(struct cache *cache, struct scan *scan, uint64_t count)
 		}
 		page_list_move(cache, kept[i], fates[i] == FATE_ACTIVATE ? LIST_ACTIVE : LIST_INACTIVE, false);
 	}
-	if (unqueued > 0 && unqueued == taken)
+	if (unqueued > 0 && unqueued == taken) {
 		cache->domain.flush_wanted = true;
+		writeback_flush(cache);
+	}
 }
 
 /* ---- one priority (2.4, 2.5): get_scan_count(), shrink_lruvec() ---- */
 
 static void linux_scan(struct cache *cache, struct scan *scan)
 {
-	uint64_t left[LIST_COUNT];
+	uint64_t left[LIST_COUNT], before = scan->reclaimed_pages;
 
 	for (int list = 0; list < LIST_COUNT; list++) {
 		uint64_t size = cache->domain.list_pages[list];
@@ -230,7 +232,8 @@ static void linux_scan(struct cache *cache, struct scan *scan)
 			else
 				scan->demote_skipped = true;
 		}
-		if (scan->reclaimed_pages >= scan->target_pages)
+		/* Enough is what this priority alone has reclaimed: a scan that earlier ones had nearly satisfied goes on. */
+		if (scan->reclaimed_pages - before >= scan->target_pages)
 			break;
 	}
 }

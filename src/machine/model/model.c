@@ -499,6 +499,8 @@ static bool run_op(struct model *model, const struct op *op, struct error *error
 	model->mount.now_ns = op->time_ns;
 	cache_stream(model->cache, stream);
 	cache_clock(model->cache, op->time_ns, &model->plan);
+	if (op->kind != OP_EXISTS && op->kind != OP_EXISTS_SPARSE)
+		cache_operation(model->cache);
 	if (!carry_out(model, op, error))
 		return false;
 	if (model->is_mounted && model->fs->tick)
