@@ -31,6 +31,7 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 		.lazy_statistics = v[SWITCH_statistics] == 1,
 		.statistics_ops = v[SWITCH_statistics_ops],
 		.age_stored_first = v[SWITCH_shadow_age] == 1,
+		.background_waits = v[SWITCH_background_reclaim] == 0 && fs->evicted_inodes_linger,
 		.open_file_late = v[SWITCH_open_file_free] == 0,
 		.open_file_bytes = v[SWITCH_open_file_bytes],
 		.transaction_blocks = v[SWITCH_ext4_transaction_blocks],

@@ -211,7 +211,7 @@ struct rules {
 	bool refault_on_write, ratio_is_sqrt, demote_per_priority, dirty_to_active, lazy_statistics, age_stored_first;
 	bool read_position_late, folios_on_read, folios_on_write, order_by_counter, readahead_split, readahead_io_cap, read_reclaim_fs;
 	bool noreuse_mapped, referenced_on_first_use, slab_by_priority, slab_debt_scaled, inode_steals_pages, slab_counts;
-	bool open_file_late;
+	bool open_file_late, background_waits;
 	uint32_t open_file_bytes, transaction_blocks, statistics_ops;
 	uint32_t charge_batch, read_batch, vfs_cache_pressure;
 	uint32_t shadow_shift; /* nodes kept: pages >> shift */
@@ -290,6 +290,7 @@ struct cache {
 	uint64_t flushed_bytes;	       /* by that, not yet in a caller's plan */
 	uint64_t pinned_bytes;
 	uint32_t closed_files; /* whose memory is not back yet */
+	uint64_t logged_inodes; /* held by the file system's log */
 	uint64_t super_scans;  /* times the super block's shrinker looked */
 	uint32_t *window; /* READAHEAD_PAGES_MAX slots: the readahead window being built */
 	uint32_t window_count;

@@ -56,6 +56,11 @@ const struct lists_summed *domain_sizes(struct cache *cache, struct lists_summed
 	return exact;
 }
 
+/*
+ * Background reclaim keeps up with whoever allocates: it runs until the high watermark, or until a pass frees nothing. Unless it sleeps: up to 5.8 XFS made whoever reclaimed its
+ * inodes wait for them to be written, background reclaim too (fs/xfs/xfs_icache.c, xfs_reclaim_inodes_nr() with SYNC_WAIT). Then tasks find the min watermark and reclaim for
+ * themselves, with the flags of their own allocation: a reader takes pages only.
+ */
 static void charge_machine(struct cache *cache, uint64_t pages)
 {
 	struct domain *domain = &cache->domain;
@@ -63,12 +68,18 @@ static void charge_machine(struct cache *cache, uint64_t pages)
 	domain->usage_pages += pages;
 	if (domain->usage_pages + domain->pages_low <= domain->limit_pages)
 		return;
-	/* Background reclaim keeps up: it runs until the high watermark, or until a pass frees nothing. */
-	while (domain->usage_pages + domain->pages_high > domain->limit_pages)
-		if (reclaim(cache, domain->pages_high - domain->pages_low, true) == 0)
-			break;
-	if (domain->usage_pages > domain->limit_pages)
-		domain->is_full = true;
+	if (cache->rules.background_waits && cache->logged_inodes > 0) {
+		for (uint32_t retry = 0; domain->usage_pages + domain->pages_min > domain->limit_pages; retry++)
+			if (reclaim(cache, CACHE_RECLAIM_STEP_PAGES, false) == 0 && retry >= RECLAIM_RETRIES)
+				break;
+	} else {
+		while (domain->usage_pages + domain->pages_high > domain->limit_pages)
+			if (reclaim(cache, domain->pages_high - domain->pages_low, true) == 0)
+				break;
+	}
+	/* The last reserves are for those who free memory. */
+	if (domain->usage_pages > domain->limit_pages && reclaim(cache, CACHE_RECLAIM_STEP_PAGES, true) == 0)
+		domain->is_full = domain->usage_pages > domain->limit_pages;
 }
 
 /* What was charged ahead goes back (drain_all_stock()). */

@@ -504,11 +504,15 @@ static void lingering_free(struct cache *cache, uint64_t count)
 
 void cache_inode_hold(struct cache *cache, uint32_t file)
 {
+	if (!(cache->files.at[file].state & FILE_LOGGED))
+		cache->logged_inodes++;
 	cache->files.at[file].state |= FILE_LOGGED;
 }
 
 void cache_inode_release(struct cache *cache, uint32_t file)
 {
+	if (cache->files.at[file].state & FILE_LOGGED)
+		cache->logged_inodes--;
 	cache->files.at[file].state &= (uint16_t)~FILE_LOGGED;
 }
 

@@ -19,6 +19,7 @@ void recorder_deinit(struct recorder *recorder)
 	for (size_t i = 0; i < recorder->marks.count; i++)
 		memory_free(recorder->marks.at[i].label);
 	array_deinit(&recorder->marks);
+	array_deinit(&recorder->passes);
 }
 
 void recorder_mark(struct recorder *recorder, const struct cache *cache, const char *label, uint64_t op_index)
@@ -28,6 +29,14 @@ void recorder_mark(struct recorder *recorder, const struct cache *cache, const c
 	mark->label = text_copy(label);
 	mark->op_index = op_index;
 	cache_counters(cache, 0, &mark->counters);
+}
+
+void recorder_pass(struct recorder *recorder, const struct cache *cache, uint32_t stream)
+{
+	while (recorder->passes.count <= stream)
+		*array_push(&recorder->passes) = (struct recorder_passes){0};
+	recorder->passes.at[stream].count++;
+	cache_counters(cache, stream, &recorder->passes.at[stream].counters);
 }
 
 void recorder_take_sample(struct recorder *recorder, const struct cache *cache, uint64_t op_index)
@@ -91,6 +100,10 @@ void recorder_finish(struct recorder *recorder, const struct cache *cache, char 
 		stream->name = text_copy(id < name_count && names && names[id] ? names[id] : "(none)");
 		/* Slab and pinned memory are not kept apart by stream. */
 		stream->known = COUNTERS_ALL_KNOWN & ~(UINT64_C(1) << COUNTER_slab_bytes | UINT64_C(1) << COUNTER_pinned_bytes);
+		if (id < recorder->passes.count) {
+			stream->passes = recorder->passes.at[id].count;
+			stream->at_pass = recorder->passes.at[id].counters;
+		}
 		ids[kept++] = id;
 	}
 	result->stream_count = kept;

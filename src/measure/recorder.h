@@ -12,8 +12,15 @@
 
 enum { RECORDER_SAMPLES = 128 };
 
+/* A stream's whole passes, and its counters at the end of the last one. */
+struct recorder_passes {
+	uint64_t count;
+	struct counters counters;
+};
+
 struct recorder {
 	ARRAY(struct result_mark) marks;
+	ARRAY(struct recorder_passes) passes; /* by stream */
 	struct result_sample samples[RECORDER_SAMPLES];
 	size_t sample_count;
 	uint64_t sample_every, sample_next; /* ops */
@@ -24,6 +31,9 @@ void recorder_deinit(struct recorder *recorder);
 
 /* The counters now, under this label (copied). */
 void recorder_mark(struct recorder *recorder, const struct cache *cache, const char *label, uint64_t op_index);
+
+/* A pass of this stream (not 0) ends here. */
+void recorder_pass(struct recorder *recorder, const struct cache *cache, uint32_t stream);
 
 void recorder_take_sample(struct recorder *recorder, const struct cache *cache, uint64_t op_index);
 

@@ -350,6 +350,11 @@ static bool carry_out(struct model *model, const struct op *op, struct error *er
 	enum op_kind kind = (enum op_kind)op->kind;
 	uint32_t node;
 
+	if (kind == OP_MARK && op->stream) {
+		/* A mark that has a stream is the end of a pass of it (source/player.h). */
+		recorder_pass(&model->recorder, model->cache, op->stream);
+		return true;
+	}
 	if (kind == OP_MARK) {
 		cache_publish(model->cache); /* whoever reads the counters sums them */
 		recorder_mark(&model->recorder, model->cache, path_text(model->source->paths, op->path), model->op_count);
@@ -511,7 +516,7 @@ static bool run_op(struct model *model, const struct op *op, struct error *error
 				    (unsigned long long)model->op_count);
 	if (interface->completed)
 		interface->completed(model->source, op,
-				     done_at(model, op->time_ns, model->plan.fetch_bytes - read_before,
+				     op->kind == OP_MARK ? op->time_ns : done_at(model, op->time_ns, model->plan.fetch_bytes - read_before,
 					     model->plan.write_bytes - write_before));
 	return true;
 }
