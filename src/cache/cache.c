@@ -95,6 +95,7 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 	cache->pinned_bytes = config->pinned_bytes;
 	domain_init(cache, config);
 	index_init(&cache->index);
+	buffers_init(&cache->buffers);
 	cache->page_capacity = 4096;
 	cache->page_count = SLOT_FIRST;
 	cache->queue.pages = memory_alloc(cache->page_capacity, sizeof(struct page));
@@ -122,6 +123,7 @@ void cache_destroy(struct cache *cache)
 	for (size_t i = 0; i < cache->files.count; i++)
 		memory_free(cache->files.at[i].directory);
 	index_deinit(&cache->index);
+	buffers_deinit(&cache->buffers);
 	memory_free(cache->queue.pages);
 	memory_free(cache->queue.marks);
 	memory_free(cache->flush_plan);

@@ -164,6 +164,12 @@ void cache_block(struct cache *cache, uint32_t file, uint64_t index, uint64_t fi
 /* The same for a block that is being made: nothing is read. */
 void cache_block_make(struct cache *cache, uint32_t file, uint64_t index);
 
+/*
+ * Use a metadata buffer of the file system's own, named by any number. False: it was not there, and is now; whoever has not just made it must read it. Buffers take memory, and are
+ * shrunk, on a whole machine; a cgroup has nothing to do with them.
+ */
+bool cache_buffer_use(struct cache *cache, uint64_t key, uint32_t bytes);
+
 /* An inode that the file system's log holds (XFS): it can leave the VFS, but its memory stays until it is let go. */
 void cache_inode_hold(struct cache *cache, uint32_t file);
 void cache_inode_release(struct cache *cache, uint32_t file);

@@ -240,7 +240,7 @@ struct domain {
 	uint64_t published_ns;
 	uint64_t dirty_pages;
 	uint64_t pages_min, pages_low, pages_high; /* watermarks, free pages; whole machine only */
-	uint64_t debt_super, debt_shadow; /* deferred slab work, objects */
+	uint64_t debt_super, debt_shadow, debt_buffers; /* deferred slab work, objects */
 	uint32_t shadow_list; /* first node that holds nothing but shadows, in order of becoming so */
 	uint32_t shadow_last;
 	uint32_t shadow_nodes;
@@ -263,6 +263,28 @@ struct scan {
 	bool demote_skipped;
 };
 
+/* ---- buffers: buffer.c ---- */
+
+struct buffer {
+	uint64_t key;
+	uint32_t bytes;
+	uint32_t prev, next; /* oldest first */
+	uint32_t rounds;     /* trips round the list still to go */
+};
+
+struct buffers {
+	ARRAY(struct buffer) all;
+	uint32_t *buckets;
+	uint32_t bucket_mask;
+	uint32_t first, last, free_id;
+	uint64_t count;
+};
+
+struct cache;
+void buffers_init(struct buffers *buffers);
+void buffers_deinit(struct buffers *buffers);
+uint64_t buffers_scan(struct cache *cache, uint64_t count);
+
 struct cache {
 	const struct policy *policy;
 	struct cache_filesystem filesystem;
@@ -278,6 +300,7 @@ struct cache {
 	struct object_list dentry_lru; /* names; scanned from the first, used ones go last */
 	struct object_list inode_lru;  /* files */
 	struct object_list lingering;  /* files: gone from the VFS, still charged */
+	struct buffers buffers;
 	struct object_list dirty_files; /* oldest first */
 	uint32_t readahead_pages, device_io_pages;
 	bool completes_at_once, is_bare;

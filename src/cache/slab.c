@@ -6,6 +6,7 @@
  * mm/workingset.c; linux-caching.md section 6.
  */
 #include <assert.h>
+#include <stddef.h>
 
 #include "cache/cache_private.h"
 
@@ -592,10 +593,11 @@ static uint64_t shadow_count(const struct cache *cache)
 	return domain->shadow_nodes > kept ? domain->shadow_nodes - kept : 0;
 }
 
-static uint64_t shadow_scan(struct cache *cache, uint64_t count)
+static uint64_t shadow_scan(struct cache *cache, struct scan *scan, uint64_t count)
 {
 	uint64_t freed = 0;
 
+	(void)scan;
 	while (count-- > 0 && cache->domain.shadow_list) {
 		uint32_t node = cache->domain.shadow_list, file = cache->index.keys[node].file;
 		struct node *at = index_node(&cache->index, node);
@@ -608,6 +610,19 @@ static uint64_t shadow_scan(struct cache *cache, uint64_t count)
 		freed++;
 	}
 	return freed;
+}
+
+/* ---- buffers: buffer.c ---- */
+
+static uint64_t buffers_count(const struct cache *cache)
+{
+	return cache->domain.is_cgroup ? 0 : cache->buffers.count;
+}
+
+static uint64_t buffers_shrink(struct cache *cache, struct scan *scan, uint64_t count)
+{
+	(void)scan;
+	return buffers_scan(cache, count);
 }
 
 /* ---- how many: mm/shrinker.c, do_shrink_slab(); mm/vmscan.c before 6.7 (6.5 of linux-caching.md) ---- */
@@ -624,19 +639,27 @@ static uint64_t scan_wanted(const struct cache *cache, const struct scan *scan, 
 			  (scan->eligible_pages + 1));
 }
 
-enum shrinker { SHRINKER_SUPER, SHRINKER_SHADOW };
+/* The shrinkers, in the order in which they are called. */
+static const struct shrinker {
+	uint32_t batch, seeks;
+	bool enters_fs; /* refuses when it may not: all of it becomes debt */
+	size_t debt;	/* where in the domain */
+	uint64_t (*count)(const struct cache *cache);
+	uint64_t (*scan)(struct cache *cache, struct scan *scan, uint64_t count);
+} shrinkers[] = {
+	{SHRINK_BATCH_SUPER, SEEKS, true, offsetof(struct domain, debt_super), super_count, super_scan},
+	{SHRINK_BATCH, 0, false, offsetof(struct domain, debt_shadow), shadow_count, shadow_scan},
+	{SHRINK_BATCH, SEEKS, false, offsetof(struct domain, debt_buffers), buffers_count, buffers_shrink},
+};
 
-static uint64_t shrink(struct cache *cache, struct scan *scan, enum shrinker shrinker)
+static void shrink(struct cache *cache, struct scan *scan, const struct shrinker *shrinker)
 {
-	bool is_super = shrinker == SHRINKER_SUPER;
-	uint64_t *deferred = is_super ? &scan->domain->debt_super : &scan->domain->debt_shadow;
-	uint64_t batch = is_super ? SHRINK_BATCH_SUPER : SHRINK_BATCH;
-	uint64_t freeable = is_super ? super_count(cache) : shadow_count(cache);
-	uint64_t debt = *deferred, delta, total, scanned = 0, freed = 0;
+	uint64_t *deferred = (uint64_t *)(void *)((char *)scan->domain + shrinker->debt);
+	uint64_t freeable = shrinker->count(cache), debt = *deferred, delta, total, scanned = 0;
 
 	if (freeable == 0)
-		return 0;
-	delta = scan_wanted(cache, scan, freeable, is_super ? SEEKS : 0);
+		return;
+	delta = scan_wanted(cache, scan, freeable, shrinker->seeks);
 	if (cache->rules.slab_debt_scaled) {
 		total = (debt >> scan->priority) + delta;
 	} else {
@@ -646,21 +669,18 @@ static uint64_t shrink(struct cache *cache, struct scan *scan, enum shrinker shr
 	}
 	if (total > 2 * freeable)
 		total = 2 * freeable;
-	/* The super block refuses when it may not enter the file system: all of it becomes debt. */
-	while ((total >= batch || total >= freeable) && !(is_super && !scan->fs_allowed)) {
-		uint64_t count = total < batch ? total : batch;
+	while (total > 0 && (total >= shrinker->batch || total >= freeable) &&
+	       (scan->fs_allowed || !shrinker->enters_fs)) {
+		uint64_t count = total < shrinker->batch ? total : shrinker->batch;
 
-		freed += is_super ? super_scan(cache, scan, count) : shadow_scan(cache, count);
+		(void)shrinker->scan(cache, scan, count);
 		total -= count;
 		scanned += count;
-		if (total == 0)
-			break;
 	}
 	debt = debt + delta > scanned ? debt + delta - scanned : 0;
 	if (cache->rules.slab_debt_scaled && debt > 2 * freeable)
 		debt = 2 * freeable;
 	*deferred = debt;
-	return freed;
 }
 
 void slab_shrink(struct cache *cache, struct scan *scan)
@@ -669,8 +689,8 @@ void slab_shrink(struct cache *cache, struct scan *scan)
 
 	if (cache->is_bare)
 		return;
-	shrink(cache, scan, SHRINKER_SUPER);
-	shrink(cache, scan, SHRINKER_SHADOW);
+	for (size_t i = 0; i < sizeof(shrinkers) / sizeof(shrinkers[0]); i++)
+		shrink(cache, scan, &shrinkers[i]);
 	/* Freed slab counts as reclaimed: always on a whole machine, in a cgroup up to 6.5. */
 	if (scan->domain->slab_pages < before && (!scan->domain->is_cgroup || cache->rules.slab_counts))
 		scan->reclaimed_pages += before - scan->domain->slab_pages;

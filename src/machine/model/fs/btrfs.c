@@ -4,13 +4,12 @@
  * Idea       Inodes, names and checksums are items of B-trees whose nodes are read whole, once, into a mapping that the cgroup does not pay for. Folios are single pages. Allocating
  *            an inode comes before the transaction and may enter the file system, so every create's reclaim can shrink dentries and inodes: slabs stay small.
  * Source     Linux 6.18, measured (directories of 100 to 60 000 files; files of 10 MiB to 1 GiB; create storms)
- * Differs    1. tree nodes are never forgotten; commits and their writes are not modelled but for the nodes that creates dirty
+ * Differs    1. commits and their writes are not modelled but for the nodes that creates dirty
  *            2. items are spread evenly: 220 + name an inode, 55 + name a directory entry with nodes 86 % full
  *            3. data is written in place as far as the cache can tell: what copy on write costs is metadata that is not counted here
  */
 #include "base/array.h"
 #include "machine/model/filesystem.h"
-#include "machine/model/once.h"
 
 enum {
 	NODE_BYTES = 16384,
@@ -22,16 +21,15 @@ enum {
 };
 
 struct filesystem_state {
-	struct once read;
 	uint64_t file_start; /* where the next file's checksums begin, data bytes */
 	ARRAY(uint64_t) starts; /* by tree node */
 };
 
 enum what { WHAT_ROOT, WHAT_INODES, WHAT_ENTRIES, WHAT_CHECKSUMS };
 
-static void read_once(struct filesystem_mount *mount, enum what what, uint32_t which, uint64_t number, bool make)
+static void node_use(struct filesystem_mount *mount, enum what what, uint32_t which, uint64_t number, bool make)
 {
-	if (once(&mount->state->read, (uint64_t)what << 61 | (uint64_t)which << 29 | number) && !make)
+	if (!cache_buffer_use(mount->cache, (uint64_t)what << 61 | (uint64_t)which << 29 | number, NODE_BYTES) && !make)
 		cache_read_outside(mount->cache, NODE_BYTES);
 }
 
@@ -42,7 +40,6 @@ static void btrfs_mount(struct filesystem_mount *mount)
 
 static void btrfs_unmount(struct filesystem_mount *mount)
 {
-	once_deinit(&mount->state->read);
 	array_deinit(&mount->state->starts);
 	memory_free(mount->state);
 }
@@ -54,14 +51,14 @@ static void visit(struct filesystem_mount *mount, uint32_t node, bool inode, boo
 	uint64_t entries = parent->entries ? parent->entries : 1, name_bytes = parent->entry_text_bytes / entries;
 	uint64_t nodes = entries * (ENTRY_ITEM_BYTES + name_bytes) * 100 / 86 / NODE_USABLE_BYTES + 1;
 
-	read_once(mount, WHAT_ROOT, 0, 0, make);
+	node_use(mount, WHAT_ROOT, 0, 0, make);
 	if (node == TREE_ROOT)
 		return;
 	if (inode)
-		read_once(mount, WHAT_INODES, entries > 50 ? at->parent : TREE_ROOT,
+		node_use(mount, WHAT_INODES, entries > 50 ? at->parent : TREE_ROOT,
 			  at->position * (INODE_ITEM_BYTES + name_bytes) / NODE_USABLE_BYTES, make);
 	else if (entries > 50)
-		read_once(mount, WHAT_ENTRIES, at->parent, at->hash % nodes, make);
+		node_use(mount, WHAT_ENTRIES, at->parent, at->hash % nodes, make);
 }
 
 static void btrfs_lookup(struct filesystem_mount *mount, uint32_t node)
@@ -92,7 +89,7 @@ static void btrfs_data_read(struct filesystem_mount *mount, uint32_t node, uint6
 	}
 	offset += fs->starts.at[node];
 	for (uint64_t leaf = offset / CHECKSUM_DATA_BYTES; leaf <= (offset + bytes - 1) / CHECKSUM_DATA_BYTES; leaf++)
-		read_once(mount, WHAT_CHECKSUMS, 0, leaf, false);
+		node_use(mount, WHAT_CHECKSUMS, 0, leaf, false);
 }
 
 static void btrfs_create(struct filesystem_mount *mount, uint32_t node)

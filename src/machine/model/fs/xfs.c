@@ -4,13 +4,12 @@
  * Idea       Inodes are read in clusters of 32 (16 KiB), directories in blocks; both live in XFS buffers, outside the page cache and unpaid by a cgroup, so a
  *            block is read once. An inode that leaves the VFS stays charged until XFS frees it, which it cannot while the inode is in the log.
  * Source     Linux 6.18, measured (directories of 1000 to 60 000 files, names of 6 to 60 bytes; create storms); fs/xfs/xfs_icache.c, xfs_inode_map_blocks.
- * Differs    1. buffers are never forgotten (a cgroup's pressure does not reach them; a whole machine's would)
+ * Differs    1. a directory made during the run is never read again
  *            2. directories go to the four allocation groups in turn; data files have their extents in the inode (true to 1 GiB)
  *            3. the log: a new inode is in it until the shrinker's push, 200 creates ago, had reached it: the last 13 000 creates are not yet committed (measured)
  */
 #include "base/array.h"
 #include "machine/model/filesystem.h"
-#include "machine/model/once.h"
 
 enum {
 	CLUSTER_INODES = 32,
@@ -27,7 +26,6 @@ enum {
 struct filesystem_state {
 	uint64_t group_inodes[GROUPS];
 	uint32_t next_group;
-	struct once read;
 	ARRAY(uint32_t) logged; /* files in order of creation */
 	size_t logged_first;	/* those before are out of the log */
 	size_t push_at;		/* how many were created when the shrinker last asked */
@@ -74,50 +72,49 @@ static void xfs_mount(struct filesystem_mount *mount)
 
 static void xfs_unmount(struct filesystem_mount *mount)
 {
-	once_deinit(&mount->state->read);
 	array_deinit(&mount->state->logged);
 	memory_free(mount->state);
 }
 
-static void read_once(struct filesystem_mount *mount, uint64_t block, uint64_t bytes)
+enum use { USE_READ, USE_MAKE };
+
+static void buffer_use(struct filesystem_mount *mount, uint64_t block, uint32_t bytes, enum use use)
 {
-	if (once(&mount->state->read, block))
+	if (!cache_buffer_use(mount->cache, block, bytes) && use == USE_READ)
 		cache_read_outside(mount->cache, bytes);
 }
 
-/* Visit the blocks that hold this name: data by place, leaf by hash. `make`: they are written, not read. */
-static void directory_visit(struct filesystem_mount *mount, uint32_t node, bool make)
+/* Visit the blocks that hold this name: data by place, leaf by hash. USE_MAKE: they are written, not read. */
+static void directory_visit(struct filesystem_mount *mount, uint32_t node, enum use use)
 {
 	const struct tree_node *at = &mount->tree->nodes.at[node];
 	const struct tree_node *parent = &mount->tree->nodes.at[at->parent];
 	uint64_t entries = parent->entries ? parent->entries : 1;
 	uint64_t name_bytes = parent->entry_text_bytes / entries, entry = (12 + name_bytes + 7) / 8 * 8;
-	uint64_t bytes = make ? 0 : BLOCK_BYTES;
 	uint64_t position = tree_exists(mount->tree, node) ? at->position : at->hash % entries;
 
 	if (parent->entry_text_bytes + entries * 7 + 6 <= INODE_DIRECTORY_BYTES)
 		return;
-	read_once(mount, key(WHAT_DATA, at->parent, position / (BLOCK_USABLE_BYTES / entry)), bytes);
+	buffer_use(mount, key(WHAT_DATA, at->parent, position / (BLOCK_USABLE_BYTES / entry)), BLOCK_BYTES, use);
 	if (entries * (entry + 8) <= BLOCK_USABLE_BYTES)
 		return;
-	read_once(mount, key(WHAT_LEAF, at->parent, at->hash % (entries / LEAF_NAMES + 1)), bytes);
+	buffer_use(mount, key(WHAT_LEAF, at->parent, at->hash % (entries / LEAF_NAMES + 1)), BLOCK_BYTES, use);
 	if (entries > 2 * LEAF_NAMES)
-		read_once(mount, key(WHAT_NODE, at->parent, 0), 2 * bytes);
+		buffer_use(mount, key(WHAT_NODE, at->parent, 0), 2 * BLOCK_BYTES, use);
 }
 
-/* A directory made here, and what is in it, never left XFS's buffers. */
+/* A directory that grows finds its names in blocks that were made a moment ago, though their numbers here shift: in memory. */
 static void xfs_lookup(struct filesystem_mount *mount, uint32_t node)
 {
 	const struct tree *tree = mount->tree;
 
-	if (!tree->nodes.at[tree->nodes.at[node].parent].is_made)
-		directory_visit(mount, node, false);
+	directory_visit(mount, node, tree->nodes.at[tree->nodes.at[node].parent].is_made ? USE_MAKE : USE_READ);
 }
 
 static void xfs_inode_read(struct filesystem_mount *mount, uint32_t node)
 {
-	if (node != TREE_ROOT && !mount->tree->nodes.at[node].is_made)
-		read_once(mount, cluster_of(&mount->tree->nodes.at[node]), CLUSTER_BYTES);
+	if (node != TREE_ROOT)
+		buffer_use(mount, cluster_of(&mount->tree->nodes.at[node]), CLUSTER_BYTES, USE_READ);
 }
 
 static void xfs_create(struct filesystem_mount *mount, uint32_t node)
@@ -125,8 +122,8 @@ static void xfs_create(struct filesystem_mount *mount, uint32_t node)
 	struct filesystem_state *fs = mount->state;
 
 	inode_assign(mount, node);
-	(void)once(&fs->read, cluster_of(&mount->tree->nodes.at[node]));
-	directory_visit(mount, node, true);
+	buffer_use(mount, cluster_of(&mount->tree->nodes.at[node]), CLUSTER_BYTES, USE_MAKE);
+	directory_visit(mount, node, USE_MAKE);
 	cache_inode_hold(mount->cache, mount->tree->nodes.at[node].file);
 	*array_push(&fs->logged) = mount->tree->nodes.at[node].file;
 }
