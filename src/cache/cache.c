@@ -173,6 +173,11 @@ uint32_t cache_file_add(struct cache *cache, uint64_t size_bytes, uint32_t flags
 	return (uint32_t)(cache->files.count - 1);
 }
 
+void cache_file_inline(struct cache *cache, uint32_t file)
+{
+	cache->files.at[file].backed_pages = 0;
+}
+
 uint64_t cache_file_size(const struct cache *cache, uint32_t file)
 {
 	return cache->files.at[file].size_bytes;

@@ -35,6 +35,7 @@ enum cache_folios {
 struct cache_filesystem {
 	enum cache_folios folios;
 	bool marks_on_write;	      /* looks folios up as accessed in writes, if the switch write_marks_btrfs says so */
+	bool partial_reads_all;	      /* a folio that a write covers in part is read wherever the write touches it, not only at the blocks covered in part (XFS) */
 	bool reads_without_fs;	      /* reclaim from reads never enters the file system, in any kernel (XFS) */
 	bool writes_without_fs;	      /* nor from writes (XFS, btrfs) */
 	bool inode_make_fs;	      /* making an inode may reclaim dentries and inodes (btrfs: before its transaction) */
@@ -94,6 +95,8 @@ enum cache_file_flags {
 
 /* A file of `size_bytes` that is on the device. Ids count up from 1. */
 uint32_t cache_file_add(struct cache *cache, uint64_t size_bytes, uint32_t flags);
+/* Its data is in the file system's metadata: reading it costs no device bytes of its own. */
+void cache_file_inline(struct cache *cache, uint32_t file);
 uint64_t cache_file_size(const struct cache *cache, uint32_t file);
 uint64_t cache_file_count(const struct cache *cache);
 

@@ -260,10 +260,14 @@ bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_
 		if (is_new) {
 			uint32_t order = write_order(cache, file, pos, end - pos);
 			uint64_t first = index & ~((UINT64_C(1) << order) - 1), last;
+			bool all = false;
 
 			last = first + (UINT64_C(1) << order) - 1;
+			/* iomap reads in one stretch from the first block to the last that the write touches: __iomap_write_begin(), iomap_adjust_read_range(). */
+			for (uint64_t at = first; at <= last && cache->filesystem.partial_reads_all; at++)
+				all |= write_must_read(cache, file, at, pos, end);
 			for (uint64_t at = first; at <= last; at++)
-				if (write_must_read(cache, file, at, pos, end))
+				if (write_must_read(cache, file, at, pos, end) || (all && page_is_stored(cache, file, at)))
 					write_fetch(cache, file, at, plan);
 			slot = page_insert(cache, file, first, order, INSERT_WRITE, 0);
 		}

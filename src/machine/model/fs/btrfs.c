@@ -5,7 +5,10 @@
  *            an inode comes before the transaction and may enter the file system, so every create's reclaim can shrink dentries and inodes: slabs stay small.
  * Source     Linux 6.18, measured (directories of 100 to 60 000 files; files of 10 MiB to 1 GiB; create storms)
  * Differs    1. commits and their writes are not modelled but for the nodes that creates dirty
- *            2. items are spread evenly: 220 + name an inode, 55 + name a directory entry with nodes 86 % full
+ *            2. items are spread evenly. Up to 250 entries a directory's items and its files' lie together in the tree: 330 + 3 names a file, nodes 86 % less a quarter of a name's length
+ *               full (85 with 5 letters, 80 with 24). Larger: 220 + name
+ *               an inode apart from 55 + name an entry with nodes 86 % full. Data adds 78 to a file's items (nodes then 72 % full: they come later, between the others),
+ *               or itself, when it is inline (to 2048 bytes; 91 %)
  *            3. data is written in place as far as the cache can tell: what copy on write costs is metadata that is not counted here
  */
 #include "base/array.h"
@@ -16,16 +19,33 @@ enum {
 	NODE_USABLE_BYTES = 16283,
 	INODE_ITEM_BYTES = 220,
 	ENTRY_ITEM_BYTES = 55,
+	SMALL_ENTRIES = 250, /* a directory up to this: all items together */
+	SMALL_ITEM_BYTES = 330,
+	SMALL_FILL_PERCENT = 86,
+	ENTRY_FILL_PERCENT = 86,
+	DATA_ITEM_BYTES = 78,
+	DATA_FILL_PERCENT = 72,
+	INLINE_ITEM_BYTES = 46,
+	INLINE_FILL_PERCENT = 91,
+	INLINE_FILE_BYTES = 2048, /* mount option max_inline */
 	CHECKSUM_DATA_BYTES = 16672358, /* of data a checksum leaf covers: 15.9 MiB */
 	CREATE_WRITE_BYTES = 296,	/* tree nodes dirtied, a create */
 };
 
+/* Where the items of a directory's entries are; by tree_node.layout, [0] unused. */
+struct directory {
+	uint64_t start; /* of a small one, bytes into the tree, fill and all */
+	uint64_t data_bytes; /* of items for its files' data */
+};
+
 struct filesystem_state {
+	ARRAY(struct directory) directories;
+	bool is_one_leaf;
 	uint64_t file_start; /* where the next file's checksums begin, data bytes */
 	ARRAY(uint64_t) starts; /* by tree node */
 };
 
-enum what { WHAT_ROOT, WHAT_INODES, WHAT_ENTRIES, WHAT_CHECKSUMS };
+enum what { WHAT_INODES, WHAT_ENTRIES, WHAT_CHECKSUMS };
 
 static void node_use(struct filesystem_mount *mount, enum what what, uint32_t which, uint64_t number, bool make)
 {
@@ -33,32 +53,91 @@ static void node_use(struct filesystem_mount *mount, enum what what, uint32_t wh
 		cache_read_outside(mount->cache, NODE_BYTES);
 }
 
+static uint64_t data_item_bytes(const struct filesystem_mount *mount, const struct tree_node *at)
+{
+	uint64_t size = at->file && !at->is_directory ? cache_file_size(mount->cache, at->file) : 0;
+
+	return size == 0 ? 0 : size <= INLINE_FILE_BYTES ? INLINE_ITEM_BYTES + size : DATA_ITEM_BYTES;
+}
+
+static uint64_t small_fill_percent(const struct tree_node *directory)
+{
+	uint64_t less = directory->entries ? directory->entry_text_bytes / directory->entries / 4 : 0;
+
+	return SMALL_FILL_PERCENT - (less < SMALL_FILL_PERCENT / 2 ? less : SMALL_FILL_PERCENT / 2);
+}
+
 static void btrfs_mount(struct filesystem_mount *mount)
 {
-	mount->state = memory_alloc(1, sizeof(*mount->state));
+	struct tree *tree = mount->tree;
+	struct filesystem_state *fs = memory_alloc(1, sizeof(*fs));
+	uint64_t start = 0;
+
+	mount->state = fs;
+	(void)array_push(&fs->directories);
+	for (uint32_t node = 0; node < tree->nodes.count; node++) {
+		struct tree_node *at = &tree->nodes.at[node], *parent;
+
+		if (node == TREE_ROOT || !tree_exists(tree, node))
+			continue;
+		parent = &tree->nodes.at[at->parent];
+		if (parent->layout == 0) {
+			(void)array_push(&fs->directories);
+			parent->layout = (uint32_t)(fs->directories.count - 1);
+		}
+		fs->directories.at[parent->layout].data_bytes += data_item_bytes(mount, at);
+		if (!at->is_directory && cache_file_size(mount->cache, at->file) <= INLINE_FILE_BYTES)
+			cache_file_inline(mount->cache, at->file);
+	}
+	fs->is_one_leaf = true;
+	for (uint32_t node = 0; node < tree->nodes.count; node++) {
+		const struct tree_node *at = &tree->nodes.at[node];
+
+		if (at->layout != 0 && at->entries > SMALL_ENTRIES)
+			fs->is_one_leaf = false;
+		if (at->layout == 0 || at->entries > SMALL_ENTRIES)
+			continue;
+		fs->directories.at[at->layout].start = start;
+		start += (at->entries * SMALL_ITEM_BYTES + 3 * at->entry_text_bytes + fs->directories.at[at->layout].data_bytes) * 100 /
+			 small_fill_percent(at);
+	}
+	fs->is_one_leaf &= start < NODE_USABLE_BYTES;
 }
 
 static void btrfs_unmount(struct filesystem_mount *mount)
 {
+	array_deinit(&mount->state->directories);
 	array_deinit(&mount->state->starts);
 	memory_free(mount->state);
 }
 
+/* Read the leaf with the node's inode, or with its entry in its directory. */
 static void visit(struct filesystem_mount *mount, uint32_t node, bool inode, bool make)
 {
 	const struct tree_node *at = &mount->tree->nodes.at[node];
-	const struct tree_node *parent = &mount->tree->nodes.at[at->parent == TREE_NONE ? TREE_ROOT : at->parent];
-	uint64_t entries = parent->entries ? parent->entries : 1, name_bytes = parent->entry_text_bytes / entries;
-	uint64_t nodes = entries * (ENTRY_ITEM_BYTES + name_bytes) * 100 / 86 / NODE_USABLE_BYTES + 1;
+	uint32_t parent_node = at->parent == TREE_NONE ? TREE_ROOT : at->parent;
+	const struct tree_node *parent = &mount->tree->nodes.at[parent_node];
+	struct directory directory = mount->state->directories.at[parent->layout];
+	uint64_t entries = parent->entries ? parent->entries : 1, names = parent->entry_text_bytes, bytes, fill;
+	uint64_t place = at->position < entries ? at->position : entries - 1;
 
-	node_use(mount, WHAT_ROOT, 0, 0, make);
-	if (node == TREE_ROOT)
+	/* Mounting has read the tree's root, and that is all of it as long as everything fits one leaf. */
+	if (node == TREE_ROOT || mount->state->is_one_leaf)
 		return;
-	if (inode)
-		node_use(mount, WHAT_INODES, entries > 50 ? at->parent : TREE_ROOT,
-			  at->position * (INODE_ITEM_BYTES + name_bytes) / NODE_USABLE_BYTES, make);
-	else if (entries > 50)
-		node_use(mount, WHAT_ENTRIES, at->parent, at->hash % nodes, make);
+	if (entries <= SMALL_ENTRIES) {
+		bytes = inode ? (entries * SMALL_ITEM_BYTES + 3 * names + directory.data_bytes) * place / entries
+			      : at->hash % (entries * ENTRY_ITEM_BYTES + names + 1);
+		node_use(mount, WHAT_INODES, TREE_ROOT, (directory.start + bytes * 100 / small_fill_percent(parent)) / NODE_USABLE_BYTES, make);
+	} else if (inode) {
+		bytes = (entries * INODE_ITEM_BYTES + names + directory.data_bytes) * place / entries;
+		fill = directory.data_bytes == 0				 ? 100
+		       : data_item_bytes(mount, at) == DATA_ITEM_BYTES ? DATA_FILL_PERCENT
+								       : INLINE_FILL_PERCENT;
+		node_use(mount, WHAT_INODES, parent_node, bytes * 100 / fill / NODE_USABLE_BYTES, make);
+	} else {
+		bytes = (entries * ENTRY_ITEM_BYTES + names) * 100 / ENTRY_FILL_PERCENT;
+		node_use(mount, WHAT_ENTRIES, parent_node, at->hash % (bytes / NODE_USABLE_BYTES + 1), make);
+	}
 }
 
 static void btrfs_lookup(struct filesystem_mount *mount, uint32_t node)
