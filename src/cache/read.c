@@ -229,6 +229,7 @@ static void write_fetch(struct cache *cache, uint32_t file, uint64_t index, stru
 		cache_counted(cache)->reread_bytes += PAGE_BYTES;
 		cache->blame[cache->stream * CACHE_STREAMS + evictor]++;
 	}
+	cache_counted(cache)->page_misses++;
 	plan_fetch(cache, plan, file, index, 1);
 }
 
@@ -278,8 +279,6 @@ bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_
 		page_add_buffers(cache, slot);
 		for (uint64_t at = index; at <= (to - 1) >> PAGE_SHIFT; at++)
 			page_set_dirty(cache, slot, at);
-		if (is_new)
-			cache_counted(cache)->page_misses += ((to - 1) >> PAGE_SHIFT) - index + 1;
 		cache_counted(cache)->page_accesses += ((to - 1) >> PAGE_SHIFT) - index + 1;
 		write_mark(cache, slot, is_partial);
 		pos = to;

@@ -17,7 +17,13 @@
 #include "measure/recorder.h"
 #include "op/path.h"
 
-enum { OP_BATCH = 256, READAHEAD_DEFAULT_BYTES = 128 * 1024, PROGRESS_OPS = 1 << 14, PREFETCH_OPS = 8 };
+/*
+ * A trace's time stamps may be an order only. What hangs on time in the caches (statistics summed every 2 s, dirty pages 30 s old, journals) then needs a pace: an op takes at least this
+ * long, as the kernel's own runs of the measured traces did, in the middle (2 to 25 us an op, 1 to 3 GB/s).
+ */
+enum { PACE_OP_NS = 2000, PACE_PAGE_NS = 250, PACE_READ_BYTES_PER_US = 1000 };
+
+enum { OP_BATCH = 1024, READAHEAD_DEFAULT_BYTES = 128 * 1024, PROGRESS_OPS = 1 << 14, PREFETCH_OPS = 8 };
 
 /* An open file of one thread; several threads may have the same file open. */
 struct open {
@@ -39,6 +45,7 @@ struct model {
 	uint32_t free_open;
 	bool is_mounted;
 	uint64_t op_count, file_count;
+	uint64_t now_ns;		    /* traces: the later of the time stamp and the pace */
 	uint64_t device_free_ns;	    /* when the device can begin the next request */
 	uint64_t op_pages;		    /* asked for by the op under way */
 	struct recorder recorder;
@@ -60,6 +67,13 @@ static bool op_error(struct model *model, const struct op *op, struct error *err
 static const char no_such_file[] = "there is no such file here; a file that is there before the start needs an exists line";
 
 /* ---- names ---- */
+
+static inline uint32_t node_of(struct model *model, uint32_t path)
+{
+	uint32_t known = path < model->tree.by_path.count ? model->tree.by_path.at[path] : 0;
+
+	return known ? known - 1 : tree_resolve(&model->tree, path, path_text(model->source->paths, path));
+}
 
 /*
  * Hold the node's dentry, bringing it and its directories in, and its inode: what is not cached is read. Each is held while it is searched, so that the reclaim that
@@ -299,7 +313,7 @@ static void unlink_node(struct model *model, uint32_t node)
 
 static bool rename_node(struct model *model, const struct op *op, uint32_t from, struct error *error)
 {
-	uint32_t to = tree_resolve(&model->tree, op->path_to, path_text(model->source->paths, op->path_to)), file;
+	uint32_t to = node_of(model, op->path_to), file;
 
 	if (from == to)
 		return true;
@@ -365,7 +379,7 @@ static bool carry_out(struct model *model, const struct op *op, struct error *er
 		sync_all(model);
 		return true;
 	}
-	node = tree_resolve(&model->tree, op->path, path_text(model->source->paths, op->path));
+	node = node_of(model, op->path);
 	if (kind == OP_EXISTS || kind == OP_EXISTS_SPARSE)
 		return exists(model, op, node, error);
 	make_mounted(model);
@@ -497,13 +511,15 @@ static bool run_op(struct model *model, const struct op *op, struct error *error
 			  : model->options->streams && op->kind != OP_MARK
 				  ? stream_map_get(model->options->streams, model->source->paths, op)
 				  : 0;
-	uint64_t read_before = model->plan.fetch_bytes, write_before = model->plan.write_bytes;
+	uint64_t read_before = model->plan.fetch_bytes, write_before = model->plan.write_bytes, read_bytes;
 
 	model->op_count++;
 	model->op_pages = 0;
-	model->mount.now_ns = op->time_ns;
+	if (model->now_ns < op->time_ns || interface->completed)
+		model->now_ns = op->time_ns;
+	model->mount.now_ns = model->now_ns;
 	cache_stream(model->cache, stream);
-	cache_clock(model->cache, op->time_ns, &model->plan);
+	cache_clock(model->cache, model->now_ns, &model->plan);
 	if (op->kind != OP_EXISTS && op->kind != OP_EXISTS_SPARSE)
 		cache_operation(model->cache);
 	if (!carry_out(model, op, error))
@@ -514,10 +530,17 @@ static bool run_op(struct model *model, const struct op *op, struct error *error
 	if (!cache_in_memory(model->cache))
 		return error_failed(error, "out of memory at operation %llu: what is left cannot be reclaimed; a kernel would have killed a process",
 				    (unsigned long long)model->op_count);
-	if (interface->completed)
-		interface->completed(model->source, op,
-				     op->kind == OP_MARK ? op->time_ns : done_at(model, op->time_ns, model->plan.fetch_bytes - read_before,
-					     model->plan.write_bytes - write_before));
+	read_bytes = model->plan.fetch_bytes - read_before;
+	if (!interface->completed) {
+		model->now_ns += PACE_OP_NS + PACE_PAGE_NS * model->op_pages +
+				 read_bytes * NS_PER_US / PACE_READ_BYTES_PER_US;
+	} else {
+		uint64_t done = op->time_ns; /* a mark takes no time */
+
+		if (op->kind != OP_MARK)
+			done = done_at(model, done, read_bytes, model->plan.write_bytes - write_before);
+		interface->completed(model->source, op, done);
+	}
 	return true;
 }
 
@@ -535,6 +558,18 @@ void model_describe(const struct model_options *options, const struct op_source 
 	result->seed = options->seed;
 }
 
+/* A random page costs two or three misses of the processor's caches: begin them some ops ahead. */
+static void prefetch(struct model *model, const struct op *op, enum cache_prefetch step)
+{
+	uint32_t known = op->path < model->tree.by_path.count ? model->tree.by_path.at[op->path] : 0, id;
+
+	if (!known || (op->kind != OP_READ && op->kind != OP_WRITE))
+		return;
+	id = model->tree.nodes.at[known - 1].opens;
+	if (id && model->opens.at[id].thread == op->thread)
+		cache_prefetch(model->cache, model->opens.at[id].handle, op->offset, step);
+}
+
 static bool run_ops(struct model *model, struct error *error)
 {
 	const struct model_options *options = model->options;
@@ -548,6 +583,12 @@ static bool run_ops(struct model *model, struct error *error)
 		if (count == 0)
 			return true;
 		for (size_t i = 0; i < count; i++) {
+			if (i + 3 * PREFETCH_OPS < count)
+				prefetch(model, &ops[i + 3 * PREFETCH_OPS], CACHE_PREFETCH_INDEX);
+			if (i + 2 * PREFETCH_OPS < count)
+				prefetch(model, &ops[i + 2 * PREFETCH_OPS], CACHE_PREFETCH_RECORD);
+			if (i + PREFETCH_OPS < count)
+				prefetch(model, &ops[i + PREFETCH_OPS], CACHE_PREFETCH_NEIGHBOURS);
 			if (!run_op(model, &ops[i], error))
 				return false;
 			recorder_sample(&model->recorder, model->cache, model->op_count);
