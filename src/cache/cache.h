@@ -219,6 +219,9 @@ void cache_name_unlink(struct cache *cache, uint32_t name);
 /* `name` moves: its file is `to`'s from now on (whose old file is unlinked), in memory too; `name` means nothing. */
 void cache_name_rename(struct cache *cache, uint32_t name, uint32_t to);
 
+/* `name`, which is held, is an entry of the directory `parent` (held too) from now on, under a name this long. */
+void cache_name_move(struct cache *cache, uint32_t name, uint32_t parent, uint32_t name_bytes);
+
 /* ---- other memory, pressure and statistics ---- */
 
 /* Device bytes that a file system read for itself, outside the page cache (XFS and btrfs metadata buffers). */

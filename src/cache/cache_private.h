@@ -45,7 +45,6 @@ enum {
 #define PAGE_WRITEBACK	(1u << 24)
 #define PAGE_MARKER	(1u << 25) /* clean: the readahead marker; dirty or under writeback: free me when written. One bit, as in the kernel */
 #define PAGE_RECLAIM	PAGE_MARKER
-#define PAGE_DROPBEHIND (1u << 26)
 #define PAGE_YOUNG	(1u << 27) /* used through a mapping since last looked at */
 #define PAGE_MAPPED	(1u << 28)
 #define PAGE_LOCKED	(1u << 29) /* being read */

@@ -15,7 +15,7 @@
 struct policy; /* cache/policy.h */
 
 enum switch_id {
-#define SWITCH(name, type, values, meaning) SWITCH_##name,
+#define SWITCH(name, scope, type, values, meaning) SWITCH_##name,
 #include "cache/switches.def"
 #undef SWITCH
 	SWITCH_COUNT,

@@ -292,6 +292,12 @@ bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_
 
 /* ---- mappings ---- */
 
+/* A use through a mapping leaves its young bit, unless the file was advised NOREUSE (6.3: vma_has_recency()). */
+static inline uint32_t young(const struct cache *cache, const struct open_file *open)
+{
+	return open->is_noreuse && cache->rules.noreuse_mapped ? 0 : PAGE_YOUNG;
+}
+
 /*
  * Map what is there of the 16 pages around (filemap_map_pages()); on x86 the entries are born young. Each page there, mapped before or not, unless it was in the
  * working set once, speaks against the misses.
@@ -311,7 +317,7 @@ static void fault_around(struct cache *cache, struct open_file *open, uint64_t i
 		if (!(page->bits & PAGE_WORKINGSET))
 			there++;
 		if (!(page->bits & PAGE_MAPPED))
-			page->bits |= PAGE_MAPPED | PAGE_YOUNG;
+			page->bits |= PAGE_MAPPED | young(cache, open);
 	}
 	open->mmap_miss = (uint16_t)(open->mmap_miss > there ? open->mmap_miss - there : 0);
 }
@@ -355,7 +361,7 @@ static bool fault(struct cache *cache, struct open_file *open, uint64_t index, b
 				fault_around(cache, open, index);
 		}
 	}
-	cache->queue.pages[slot].bits |= PAGE_MAPPED | PAGE_YOUNG;
+	cache->queue.pages[slot].bits |= PAGE_MAPPED | young(cache, open);
 	return true;
 }
 
@@ -377,7 +383,7 @@ bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *off
 		uint32_t slot = cache_lookup(cache, open->file, index);
 
 		if (slot && cache->queue.pages[slot].bits & PAGE_MAPPED)
-			cache->queue.pages[slot].bits |= PAGE_YOUNG;
+			cache->queue.pages[slot].bits |= young(cache, open);
 		else if (!fault(cache, open, index, write, plan))
 			break;
 		if (!cache->policy->mark) /* a queue policy sees every use */

@@ -395,6 +395,22 @@ void cache_name_rename(struct cache *cache, uint32_t from, uint32_t to)
 	cache_name_put(cache, from);
 }
 
+void cache_name_move(struct cache *cache, uint32_t id, uint32_t parent, uint32_t name_bytes)
+{
+	struct cache_name *name = &cache->names.at[id];
+	uint32_t old = name->parent;
+	int64_t before = dentry_bytes(cache, name);
+
+	assert(name->state & NAME_CACHED && name->references > 0);
+	if (parent)
+		cache->names.at[parent].references++;
+	name->parent = parent;
+	name->name_bytes = (uint8_t)(name_bytes < 255 ? name_bytes : 255);
+	slab_charge(cache, dentry_bytes(cache, name) - before);
+	if (old && --cache->names.at[old].references == 0)
+		dentry_to_lru(cache, old);
+}
+
 /* ---- the super block's shrinker: fs/super.c, super_cache_count(), super_cache_scan() ---- */
 
 static uint64_t dentries_prune(struct cache *cache, uint64_t count)

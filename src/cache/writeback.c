@@ -53,9 +53,7 @@ static void folio_written(struct cache *cache, uint32_t slot)
 	struct page *page = &cache->queue.pages[slot];
 
 	page->bits &= ~PAGE_WRITEBACK;
-	if (page->bits & PAGE_DROPBEHIND && !(page->bits & PAGE_DIRTY)) {
-		page_remove(cache, slot);
-	} else if (page->bits & PAGE_RECLAIM && !(page->bits & PAGE_DIRTY)) {
+	if (page->bits & PAGE_RECLAIM && !(page->bits & PAGE_DIRTY)) {
 		page->bits &= ~PAGE_RECLAIM;
 		page_list_move(cache, slot, LIST_INACTIVE, true);
 	}

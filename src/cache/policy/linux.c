@@ -35,8 +35,6 @@ static void linux_mark(struct cache *cache, uint32_t slot)
 {
 	struct page *page = &cache->queue.pages[slot];
 
-	if (page->bits & PAGE_DROPBEHIND)
-		return;
 	if (!(page->bits & PAGE_REFERENCED)) {
 		page->bits |= PAGE_REFERENCED;
 	} else if (!(page->bits & PAGE_ACTIVE)) {

@@ -17,13 +17,15 @@ static const struct policy *const policies[] = {
 enum { POLICY_COUNT = sizeof(policies) / sizeof(policies[0]) };
 
 enum switch_type { TYPE_WORD, TYPE_NUMBER };
+enum switch_scope { SCOPE_LISTS, SCOPE_MACHINE };
 
 static const struct switch_info {
 	const char *name;
+	enum switch_scope scope;
 	enum switch_type type;
 	const char *values, *meaning;
 } infos[SWITCH_COUNT] = {
-#define SWITCH(id, kind, accepted, text) [SWITCH_##id] = {#id, TYPE_##kind, accepted, text},
+#define SWITCH(id, scope, kind, accepted, text) [SWITCH_##id] = {#id, SCOPE_##scope, TYPE_##kind, accepted, text},
 #include "cache/switches.def"
 #undef SWITCH
 };
@@ -140,6 +142,9 @@ bool policy_options_set(struct policy_options *options, const char *key_and_valu
 		}
 		if (strlen(infos[id].name) != key_bytes || memcmp(infos[id].name, key_and_value, key_bytes) != 0)
 			continue;
+		if (infos[id].scope == SCOPE_LISTS && !options->policy->preset)
+			return error_input(error, "policy switch %s: %s has no active and inactive list; give a kernel's policy, as in linux-6.18,%s",
+					   infos[id].name, options->policy->name, key_and_value);
 		if (infos[id].type == TYPE_WORD) {
 			for (uint32_t n = 0; word_at(infos[id].values, n, &word, &bytes); n++)
 				if (strlen(equals + 1) == bytes && memcmp(equals + 1, word, bytes) == 0) {

@@ -311,6 +311,29 @@ static void unlink_node(struct model *model, uint32_t node)
 	release(model, node);
 }
 
+/* d_move(): the directory's dentry takes the new name, and all below stays as cached as it was. */
+static bool rename_directory(struct model *model, const struct op *op, uint32_t from, uint32_t to, struct error *error)
+{
+	uint32_t parent = model->tree.nodes.at[to].parent;
+
+	for (uint32_t up = to; up != TREE_NONE; up = model->tree.nodes.at[up].parent)
+		if (up == from)
+			return op_error(model, op, error, "a directory cannot be moved into itself");
+	if (tree_exists(&model->tree, to)) {
+		if (!model->tree.nodes.at[to].is_directory || model->tree.nodes.at[to].entries > 0)
+			return op_error(model, op, error, "the new name is there already, and is no empty directory");
+		unlink_node(model, to);
+	}
+	hold(model, from);
+	hold(model, to);
+	cache_name_move(model->cache, model->tree.nodes.at[from].name, model->tree.nodes.at[parent].name,
+			model->tree.nodes.at[to].name_bytes);
+	release(model, to);
+	tree_move_directory(&model->tree, from, to);
+	release(model, from);
+	return true;
+}
+
 static bool rename_node(struct model *model, const struct op *op, uint32_t from, struct error *error)
 {
 	uint32_t to = node_of(model, op->path_to), file;
@@ -320,7 +343,9 @@ static bool rename_node(struct model *model, const struct op *op, uint32_t from,
 	if (!parents_exist(model, to))
 		return op_error(model, op, error, "the new name's directory does not exist");
 	if (model->tree.nodes.at[from].is_directory)
-		return op_error(model, op, error, "renaming a directory is not modelled");
+		return rename_directory(model, op, from, to, error);
+	if (tree_exists(&model->tree, to) && model->tree.nodes.at[to].is_directory)
+		return op_error(model, op, error, "the new name is a directory");
 	hold(model, from);
 	hold(model, to);
 	if (tree_exists(&model->tree, to))
@@ -422,7 +447,7 @@ static bool carry_out(struct model *model, const struct op *op, struct error *er
 		return op_error(model, op, error, no_such_file);
 	if ((kind == OP_UNLINK || kind == OP_RENAME) && !tree_exists(&model->tree, node))
 		return op_error(model, op, error, "it is unlinked already");
-	if (model->tree.nodes.at[node].is_directory && kind != OP_OPEN && kind != OP_UNLINK && kind != OP_FSYNC)
+	if (model->tree.nodes.at[node].is_directory && kind != OP_OPEN && kind != OP_UNLINK && kind != OP_RENAME && kind != OP_FSYNC)
 		return op_error(model, op, error, "it is a directory");
 	switch (kind) {
 	case OP_OPEN:

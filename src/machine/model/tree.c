@@ -42,6 +42,25 @@ void tree_deinit(struct tree *tree)
 	array_deinit(&tree->by_path);
 }
 
+static void bucket_remove(struct tree *tree, uint32_t node)
+{
+	uint32_t hole = bucket_of(tree, tree->nodes.at[node].parent, tree->nodes.at[node].hash);
+
+	while (tree->buckets[hole] != node)
+		hole = (hole + 1) & tree->bucket_mask;
+	tree->buckets[hole] = 0;
+	for (uint32_t at = (hole + 1) & tree->bucket_mask; tree->buckets[at]; at = (at + 1) & tree->bucket_mask) {
+		const struct tree_node *moved = &tree->nodes.at[tree->buckets[at]];
+		uint32_t home = bucket_of(tree, moved->parent, moved->hash);
+
+		if (((at - home) & tree->bucket_mask) >= ((at - hole) & tree->bucket_mask)) {
+			tree->buckets[hole] = tree->buckets[at];
+			tree->buckets[at] = 0;
+			hole = at;
+		}
+	}
+}
+
 static uint32_t node_get(struct tree *tree, uint32_t parent, const char *name, size_t bytes)
 {
 	uint32_t hash = name_hash(name, bytes), node;
@@ -67,7 +86,8 @@ static uint32_t node_get(struct tree *tree, uint32_t parent, const char *name, s
 		tree->bucket_mask = tree->bucket_mask * 2 + 1;
 		tree->buckets = memory_alloc((size_t)tree->bucket_mask + 1, sizeof(*tree->buckets));
 		for (uint32_t i = 1; i < tree->nodes.count; i++)
-			bucket_put(tree, i);
+			if (!tree->nodes.at[i].is_orphan)
+				bucket_put(tree, i);
 	} else {
 		bucket_put(tree, node);
 	}
@@ -171,6 +191,26 @@ void tree_move_file(struct tree *tree, uint32_t from_id, uint32_t to_id)
 	entry_add(tree, to_id);
 	entry_remove(tree, from_id);
 	from->file = 0;
+}
+
+void tree_move_directory(struct tree *tree, uint32_t from_id, uint32_t to_id)
+{
+	struct tree_node *from = &tree->nodes.at[from_id], *to = &tree->nodes.at[to_id];
+
+	entry_remove(tree, from_id);
+	bucket_remove(tree, from_id);
+	bucket_remove(tree, to_id);
+	to->is_orphan = true;
+	from->parent = to->parent;
+	from->text = to->text;
+	from->name_bytes = to->name_bytes;
+	from->hash = to->hash;
+	bucket_put(tree, from_id);
+	entry_add(tree, from_id);
+	/* Paths that led here, or to what was at the new name, are to be looked up again. */
+	for (size_t i = 0; i < tree->by_path.count; i++)
+		tree->by_path.at[i] = 0;
+	tree->last_path = NULL;
 }
 
 void tree_remove_file(struct tree *tree, uint32_t id)

@@ -30,6 +30,7 @@ struct tree_node {
 	uint16_t name_bytes;
 	bool is_directory;
 	bool is_sparse;
+	bool is_orphan; /* a renamed directory took its name: no path leads here */
 	bool is_made; /* during the run: what describes it was in memory when it was made */
 };
 
@@ -56,6 +57,8 @@ uint32_t tree_add_file(struct tree *tree, uint32_t node, uint64_t size_bytes, bo
 void tree_link_cold(struct tree *tree, uint32_t node, uint64_t size_bytes, bool is_directory, bool is_sparse);
 /* The file at `from`, and who has it open, is at `to` now (where nothing is). The cache's names are the caller's. */
 void tree_move_file(struct tree *tree, uint32_t from, uint32_t to);
+/* The directory at `from`, with all in it, is at `to` now (where nothing is): `from` itself gets to's name, and paths are resolved anew. The cache's name is the caller's. */
+void tree_move_directory(struct tree *tree, uint32_t from, uint32_t to);
 /* The node's file is gone from its directory. */
 void tree_remove_file(struct tree *tree, uint32_t node);
 
