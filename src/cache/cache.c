@@ -229,6 +229,7 @@ void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan)
 void cache_operation(struct cache *cache)
 {
 	cache->op_count++;
+	slab_settle(cache, false);
 	if (cache->rules.statistics_ops > 0 && !cache->rules.lazy_statistics && cache->op_count % cache->rules.statistics_ops == 0)
 		cache_publish(cache);
 }

@@ -308,6 +308,9 @@ struct cache {
 	uint32_t stream, stream_count;
 	uint64_t now_ns, flush_check_ns;
 	uint64_t op_count;
+	bool in_shrinker;
+	uint64_t late_bytes[2]; /* of objects freed by a shrinker, not back yet: lately, and before */
+	uint64_t late_op;	/* when the first became the second */
 	struct cache_plan *flush_plan; /* for what is written during reclaim; NULL: the caller completes writes itself */
 	uint64_t flushed_bytes;	       /* by that, not yet in a caller's plan */
 	uint64_t pinned_bytes;
@@ -427,6 +430,8 @@ enum charge_effort { CHARGE_ONCE, CHARGE_RETRY, CHARGE_ALWAYS };
 /* May reclaim. False (CHARGE_ONCE only): there is no room. */
 bool domain_charge(struct cache *cache, uint64_t pages, enum charge_effort effort);
 void domain_uncharge(struct cache *cache, uint64_t pages);
+/* What shrinkers freed comes back by RCU: call for each operation; `all`: now. */
+void slab_settle(struct cache *cache, bool all);
 void slab_charge(struct cache *cache, int64_t bytes);
 /* What reclaim and the refault test believe the sizes to be. */
 const struct lists_summed *domain_sizes(struct cache *cache, struct lists_summed *exact);

@@ -144,6 +144,11 @@ static bool charge_cgroup(struct cache *cache, uint64_t pages, enum charge_effor
 		}
 		if (effort == CHARGE_ONCE)
 			return false;
+		/* The retries take long enough for a grace period. */
+		if (reclaimed == 0 && cache->late_bytes[0] + cache->late_bytes[1] > 0) {
+			slab_settle(cache, true);
+			continue;
+		}
 		if (reclaimed == 0 || pages > COSTLY_PAGES)
 			retries--;
 	}

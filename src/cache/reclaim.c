@@ -82,5 +82,6 @@ void reclaim_slab(struct cache *cache, uint64_t pages)
 	for (int priority = PRIORITY_FIRST; priority >= 0 && domain->usage_pages + pages > domain->limit_pages; priority--) {
 		scan.priority = (uint32_t)priority;
 		slab_shrink(cache, &scan);
+		slab_settle(cache, true);
 	}
 }

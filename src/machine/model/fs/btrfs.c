@@ -5,8 +5,8 @@
  *            an inode comes before the transaction and may enter the file system, so every create's reclaim can shrink dentries and inodes: slabs stay small.
  * Source     Linux 6.18, measured (directories of 100 to 60 000 files; files of 10 MiB to 1 GiB; create storms)
  * Differs    1. commits and their writes are not modelled but for the nodes that creates dirty
- *            2. items are spread evenly. Up to 250 entries a directory's items and its files' lie together in the tree: 330 + 3 names a file, nodes 86 % less a quarter of a name's length
- *               full (85 with 5 letters, 80 with 24). Larger: 220 + name
+ *            2. items are spread evenly. Up to 250 entries a directory's items and its files' lie together in the tree: 330 + 3 names a file, nodes 86 % less a third of a name's length
+ *               full (84 with 5 letters, 78 with 24). Larger: 220 + name
  *               an inode apart from 55 + name an entry with nodes 86 % full. Data adds 78 to a file's items (nodes then 72 % full: they come later, between the others),
  *               or itself, when it is inline (to 2048 bytes; 91 %)
  *            3. data is written in place as far as the cache can tell: what copy on write costs is metadata that is not counted here
@@ -62,7 +62,7 @@ static uint64_t data_item_bytes(const struct filesystem_mount *mount, const stru
 
 static uint64_t small_fill_percent(const struct tree_node *directory)
 {
-	uint64_t less = directory->entries ? directory->entry_text_bytes / directory->entries / 4 : 0;
+	uint64_t less = directory->entries ? directory->entry_text_bytes / directory->entries / 3 : 0;
 
 	return SMALL_FILL_PERCENT - (less < SMALL_FILL_PERCENT / 2 ? less : SMALL_FILL_PERCENT / 2);
 }

@@ -18,7 +18,9 @@ enum {
 	GROUPS = 4,
 	INODE_DIRECTORY_BYTES = 195, /* a directory this small is in its inode (measured: 188 is, 198 is not; the rest is kept for attributes) */
 	BLOCK_USABLE_BYTES = 4032,
-	LEAF_NAMES = 254, /* 504 hashes a leaf, half full after splits */
+	LEAF_NAMES_MOST = 500,	 /* hashes that one leaf holds; the first is that of the whole directory */
+	LEAF_NAMES = 254,	 /* half full after splits: hashes of short numbered names come in order */
+	LEAF_NAMES_LONG = 330,	 /* those of 8 letters and more do not */
 	PUSH_CREATES = 200,
 	UNCOMMITTED_CREATES = 13000,
 	GROUP_HEADER_BYTES = 5 * BLOCK_BYTES, /* read when the first inode of an allocation group is made */
@@ -93,15 +95,17 @@ static void directory_visit(struct filesystem_mount *mount, uint32_t node, enum 
 	const struct tree_node *parent = &mount->tree->nodes.at[at->parent];
 	uint64_t entries = parent->entries ? parent->entries : 1;
 	uint64_t name_bytes = parent->entry_text_bytes / entries, entry = (12 + name_bytes + 7) / 8 * 8;
-	uint64_t position = tree_exists(mount->tree, node) ? at->position : at->hash % entries;
+	uint64_t position = tree_exists(mount->tree, node) ? at->position : at->hash % entries, leaves = 1;
 
 	if (parent->entry_text_bytes + entries * 7 + 6 <= INODE_DIRECTORY_BYTES)
 		return;
 	buffer_use(mount, key(WHAT_DATA, at->parent, position / (BLOCK_USABLE_BYTES / entry)), BLOCK_BYTES, use);
 	if (entries * (entry + 8) <= BLOCK_USABLE_BYTES)
 		return;
-	buffer_use(mount, key(WHAT_LEAF, at->parent, at->hash % (entries / LEAF_NAMES + 1)), BLOCK_BYTES, use);
-	if (entries > 2 * LEAF_NAMES)
+	if (entries > LEAF_NAMES_MOST)
+		leaves += entries / (name_bytes < 8 ? LEAF_NAMES : LEAF_NAMES_LONG);
+	buffer_use(mount, key(WHAT_LEAF, at->parent, at->hash % leaves), BLOCK_BYTES, use);
+	if (leaves > 1)
 		buffer_use(mount, key(WHAT_NODE, at->parent, 0), 2 * BLOCK_BYTES, use);
 }
 
