@@ -22,7 +22,7 @@
 #include "cache/policy.h"
 #include "cache/policy_options.h"
 
-enum { PAGES = 4 << 20, MEMORY_PAGES = 1 << 20, ACCESSES = 32 << 20, REQUEST_PAGES = 32, ROUNDS = 3 };
+enum { PAGES = 4 << 20, MEMORY_PAGES = 1 << 20, ACCESSES = 32 << 20, REQUEST_PAGES = 32, ROUNDS = 3, PREFETCH_AHEAD = 8 };
 
 static double seconds(void)
 {
@@ -52,6 +52,7 @@ struct figures {
 	double millions_per_s;
 	double bytes_per_page; /* resident; 0: not said */
 	double bytes_per_shadow;
+	double unused_ratio; /* index entries of pages that were never touched */
 	double miss_ratio;
 };
 
@@ -61,9 +62,9 @@ static void print(const char *what, const struct figures *figures)
 	if (figures->bytes_per_page > 0)
 		printf(" %12.1f", figures->bytes_per_page);
 	if (figures->bytes_per_shadow > 0)
-		printf(" %12.1f", figures->bytes_per_shadow);
+		printf(" %12.1f %8.0f %%", figures->bytes_per_shadow, figures->unused_ratio * 100);
 	else if (figures->bytes_per_page > 0)
-		printf(" %12s", "-");
+		printf(" %12s %10s", "-", "-");
 	if (figures->miss_ratio > 0)
 		printf(" %9.1f %%", figures->miss_ratio * 100);
 	printf("\n");
@@ -152,12 +153,13 @@ static struct cache *full_create(const char *policy)
 
 static void full_memory(const struct cache *cache, struct figures *figures)
 {
-	uint64_t index, records, resident, remembered;
+	uint64_t index, records, resident, remembered, entries;
 
-	cache_memory_parts(cache, &records, &index, &resident, &remembered);
-	/* The index costs the same for a page that is there and one that is remembered. */
-	figures->bytes_per_shadow = (double)index / (double)(resident + remembered);
+	cache_memory_parts(cache, &records, &index, &entries, &resident, &remembered);
+	/* A page's entry in the index costs the same whether it is there or remembered; entries of pages never touched are what a sparse file costs on top. */
+	figures->bytes_per_shadow = (double)index / (double)entries;
 	figures->bytes_per_page = (double)records / (double)resident + figures->bytes_per_shadow;
+	figures->unused_ratio = 1 - (double)(resident + remembered) / (double)entries;
 }
 
 static struct figures full_random(const char *policy, const uint64_t *pages, size_t count)
@@ -180,11 +182,12 @@ static struct figures full_random(const char *policy, const uint64_t *pages, siz
 			cache_counters(cache, 0, &before);
 			start = seconds();
 		}
-		if (i + 24 < count) {
-			cache_prefetch(cache, handle, pages[i + 24] << PAGE_SHIFT, CACHE_PREFETCH_INDEX);
-			cache_prefetch(cache, handle, pages[i + 16] << PAGE_SHIFT, CACHE_PREFETCH_RECORD);
-			cache_prefetch(cache, handle, pages[i + 8] << PAGE_SHIFT, CACHE_PREFETCH_NEIGHBOURS);
+		if (i + 3 * PREFETCH_AHEAD < count) {
+			cache_prefetch(cache, handle, pages[i + 3 * PREFETCH_AHEAD] << PAGE_SHIFT, CACHE_PREFETCH_INDEX);
+			cache_prefetch(cache, handle, pages[i + 2 * PREFETCH_AHEAD] << PAGE_SHIFT, CACHE_PREFETCH_RECORD);
+			cache_prefetch(cache, handle, pages[i + PREFETCH_AHEAD] << PAGE_SHIFT, CACHE_PREFETCH_NEIGHBOURS);
 		}
+		cache_operation(cache);
 		offset = pages[i] << PAGE_SHIFT;
 		bytes = PAGE_BYTES;
 		while (!cache_read(cache, handle, &offset, &bytes, plan))
@@ -212,6 +215,7 @@ static struct figures full_sequential(const char *policy, size_t count)
 	for (size_t i = 0; i < count; i += REQUEST_PAGES) {
 		uint64_t offset = (i % PAGES) << PAGE_SHIFT, bytes = REQUEST_PAGES * PAGE_BYTES;
 
+		cache_operation(cache);
 		while (!cache_read(cache, handle, &offset, &bytes, plan))
 			plan->fetch_count = 0;
 		plan->fetch_count = 0;
@@ -257,7 +261,7 @@ int main(int argc, char **argv)
 		printf("%zu\n", count);
 		return 0;
 	}
-	printf("%-34s %8s %12s %12s %11s\n", "", "M/s", "bytes/page", "bytes/shadow", "misses");
+	printf("%-34s %8s %12s %12s %10s %11s\n", "", "M/s", "bytes/page", "bytes/shadow", "unused", "misses");
 	figures = BEST(reference(pages, count));
 	print("reference: random reads of 16 MiB", &figures);
 	for (size_t i = 0; i < 3; i++) {

@@ -107,6 +107,7 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 		cache->flush_plan = memory_alloc(1, sizeof(*cache->flush_plan));
 	cache->window = memory_alloc(READAHEAD_PAGES_MAX, sizeof(*cache->window));
 	cache->streams = memory_alloc(CACHE_STREAMS, sizeof(*cache->streams));
+	cache->counted = cache->streams;
 	cache->blame = memory_alloc((size_t)CACHE_STREAMS * CACHE_STREAMS, sizeof(*cache->blame));
 	(void)array_push(&cache->files); /* ids begin at 1 */
 	(void)array_push(&cache->names);
@@ -210,6 +211,7 @@ void cache_stream(struct cache *cache, uint32_t stream)
 {
 	assert(stream < CACHE_STREAMS);
 	cache->stream = stream;
+	cache->counted = &cache->streams[stream];
 	if (stream >= cache->stream_count)
 		cache->stream_count = stream + 1;
 }
@@ -324,13 +326,14 @@ uint64_t cache_resident_pages(const struct cache *cache, uint32_t file)
 	return cache->files.at[file].resident_pages;
 }
 
-void cache_memory_parts(const struct cache *cache, uint64_t *record_bytes, uint64_t *index_bytes, uint64_t *resident_pages,
-			uint64_t *remembered_pages)
+void cache_memory_parts(const struct cache *cache, uint64_t *record_bytes, uint64_t *index_bytes, uint64_t *index_entries,
+			uint64_t *resident_pages, uint64_t *remembered_pages)
 {
 	*resident_pages = cache->domain.list_pages[LIST_INACTIVE] + cache->domain.list_pages[LIST_ACTIVE];
 	*record_bytes = cache->page_count * sizeof(struct page) + (cache->queue.marks ? cache->page_count / 8 : 0);
 	*index_bytes = cache->index.node_count * (sizeof(struct node) + sizeof(struct node_key)) +
 		       (cache->index.bucket_mask + UINT64_C(1)) * sizeof(uint32_t);
+	*index_entries = (uint64_t)cache->index.used_count * NODE_PAGES;
 	*remembered_pages = 0;
 	for (uint32_t node = 1; node < cache->index.node_count; node++)
 		for (uint32_t i = 0; i < NODE_PAGES; i++)

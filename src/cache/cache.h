@@ -241,11 +241,11 @@ uint64_t cache_blame(const struct cache *cache, uint32_t victim, uint32_t evicto
 uint32_t cache_stream_count(const struct cache *cache); /* highest stream seen + 1 */
 uint64_t cache_resident_pages(const struct cache *cache, uint32_t file);
 /*
- * refault's own memory, for bench: bytes of page records and of the index, for how many resident pages and how many that are remembered after their
- * eviction.
+ * refault's own memory, for bench: bytes of page records and of the index, how many pages the index has entries for, how many of these are resident, and how
+ * many are remembered after their eviction.
  */
-void cache_memory_parts(const struct cache *cache, uint64_t *record_bytes, uint64_t *index_bytes, uint64_t *resident_pages,
-			uint64_t *remembered_pages);
+void cache_memory_parts(const struct cache *cache, uint64_t *record_bytes, uint64_t *index_bytes, uint64_t *index_entries,
+			uint64_t *resident_pages, uint64_t *remembered_pages);
 
 /* Walk everything and assert what must hold. */
 void cache_check(const struct cache *cache);

@@ -101,7 +101,7 @@ struct node_key {
 	uint32_t next_node; /* of the same file */
 };
 
-enum { NODES_PER_BLOCK = 1 << 14, DIRECTORY_CHUNKS_MAX = 1 << 20 /* 256 GiB */ };
+enum { NODES_PER_BLOCK = 1 << 16, DIRECTORY_CHUNKS_MAX = 1 << 20 /* 256 GiB */ };
 
 struct index {
 	struct node **blocks;	/* of NODES_PER_BLOCK */
@@ -306,6 +306,7 @@ struct cache {
 	bool charge_always; /* the present call's charges never fail */
 	bool fs_allowed; /* may reclaim caused by the present call enter the file system? Set by cache_enter() */
 	uint32_t stream, stream_count;
+	struct counters *counted; /* streams[stream] */
 	uint64_t now_ns, flush_check_ns;
 	uint64_t op_count;
 	bool in_shrinker;
@@ -327,7 +328,7 @@ enum { CACHE_STREAMS = 1024 };
 
 static inline struct counters *cache_counted(struct cache *cache)
 {
-	return &cache->streams[cache->stream];
+	return cache->counted;
 }
 
 /* ---- page.c: insertion, look-up, removal ---- */

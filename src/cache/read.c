@@ -168,8 +168,11 @@ void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 	}
 	if (step == CACHE_PREFETCH_RECORD) {
 		__builtin_prefetch(&pages[low & LOW_MASK], 1);
-	} else if (pages[low & LOW_MASK].bits & PAGE_REFERENCED) {
-		/* It may move: its neighbours on the list are written too. */
+		return;
+	}
+	/* If this use will move it, its neighbours on the list are written too. */
+	if (!cache->policy->mark ||
+	    (pages[low & LOW_MASK].bits & (PAGE_REFERENCED | PAGE_ACTIVE)) == PAGE_REFERENCED) {
 		__builtin_prefetch(&pages[pages[low & LOW_MASK].prev], 1);
 		__builtin_prefetch(&pages[pages[low & LOW_MASK].next], 1);
 	}
@@ -332,7 +335,7 @@ static bool fault(struct cache *cache, struct open_file *open, uint64_t index, b
 
 	if (slot && cache->queue.pages[slot].bits & PAGE_LOCKED)
 		return false;
-	if (!slot && !plan_has_room(plan))
+	if ((!slot || cache->queue.pages[slot].bits & PAGE_MARKER) && !plan_has_room(plan))
 		return false;
 	if (!write) {
 		fault_around(cache, open, index);
@@ -356,7 +359,10 @@ static bool fault(struct cache *cache, struct open_file *open, uint64_t index, b
 		if (open->mmap_miss > 0)
 			open->mmap_miss--;
 		if (cache->queue.pages[slot].bits & PAGE_MARKER) {
+			/* The fault holds the page: reading ahead must not evict it. */
+			cache->queue.pages[slot].bits |= PAGE_LOCKED;
 			readahead_async(cache, open, slot, index, open->window, plan);
+			cache->queue.pages[slot].bits &= ~PAGE_LOCKED;
 			if (!write)
 				fault_around(cache, open, index);
 		}
