@@ -8,7 +8,7 @@
 
 #include "cache/cache_private.h"
 
-enum { PRIORITY_FIRST = 12 };
+enum { PRIORITY_FIRST = 12, PRIORITY_STORM = 5 };
 
 /* A queue policy's scan: victims until the target is met; what cannot go becomes the newest, once. */
 static void queue_scan(struct cache *cache, struct scan *scan)
@@ -79,7 +79,9 @@ void reclaim_slab(struct cache *cache, uint64_t pages)
 	struct domain *domain = &cache->domain;
 	struct scan scan = {.domain = domain, .target_pages = pages, .fs_allowed = true};
 
-	for (int priority = PRIORITY_FIRST; priority >= 0 && domain->usage_pages + pages > domain->limit_pages; priority--) {
+	/* As deep as such a call goes while some pages are left, whether it is needed or not: to 4 or 5, measured; one that finds no page at all goes to 0, and frees everything. */
+	for (int priority = PRIORITY_FIRST;
+	     priority >= PRIORITY_STORM || (priority >= 0 && domain->usage_pages + pages > domain->limit_pages); priority--) {
 		scan.priority = (uint32_t)priority;
 		slab_shrink(cache, &scan);
 		slab_settle(cache, true);
