@@ -3,8 +3,9 @@
  *
  *     build/bench/accuracy [DIRECTORY] [CASE...]        (default ../shared/truth)
  *
- * For each row of DIRECTORY/measured.jsonl that a two-list kernel made with fresh statistics: read_bytes at each mark, as the model has it and as the kernel had it. The error is
- * |model - kernel| / max(kernel, 4 MiB). Exit 1 when the median is over 2 % or the worst over 10 %.
+ * For each row of DIRECTORY/measured.jsonl that a two-list kernel made with fresh statistics:
+ * read_bytes at each mark, as the model has it and as the kernel had it. The error is |model -
+ * kernel| / max(kernel, 4 MiB). Exit 1 when the median is over 2 % or the worst over 10 %.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -50,11 +51,16 @@ static void rows_load(const char *directory)
 			json_decref(json);
 			continue;
 		}
-		snprintf(row.kernel, sizeof(row.kernel), "%s", json_string_value(json_object_get(json, "kernel")));
-		snprintf(row.name, sizeof(row.name), "%s", json_string_value(json_object_get(json, "case")));
-		snprintf(row.filesystem, sizeof(row.filesystem), "%s", json_string_value(json_object_get(json, "filesystem")));
-		snprintf(row.mark, sizeof(row.mark), "%s", json_string_value(json_object_get(json, "mark")));
-		row.limit_bytes = (uint64_t)json_integer_value(json_object_get(json, "cgroup_limit_bytes"));
+		snprintf(row.kernel, sizeof(row.kernel), "%s",
+			 json_string_value(json_object_get(json, "kernel")));
+		snprintf(row.name, sizeof(row.name), "%s",
+			 json_string_value(json_object_get(json, "case")));
+		snprintf(row.filesystem, sizeof(row.filesystem), "%s",
+			 json_string_value(json_object_get(json, "filesystem")));
+		snprintf(row.mark, sizeof(row.mark), "%s",
+			 json_string_value(json_object_get(json, "mark")));
+		row.limit_bytes =
+			(uint64_t)json_integer_value(json_object_get(json, "cgroup_limit_bytes"));
 		row.read_bytes = (uint64_t)json_integer_value(json_object_get(json, "read_bytes"));
 		*array_push(&rows) = row;
 		json_decref(json);
@@ -92,14 +98,16 @@ static void run_case(const char *directory, size_t first, size_t end)
 	}
 	options.streams = stream_map_create(STREAM_BY_CLASS);
 	if (!model_run(&options, source, &result, &error)) {
-		printf("%-5s %-13s %-6s  FAILED: %s\n", row->kernel, row->name, row->filesystem, error.message);
+		printf("%-5s %-13s %-6s  FAILED: %s\n", row->kernel, row->name, row->filesystem,
+		       error.message);
 		*array_push(&errors) = 1;
 		goto out;
 	}
 	printf("%-5s %-13s %-6s", row->kernel, row->name, row->filesystem);
 	for (size_t i = first; i < end; i++) {
-		uint64_t model = i - first < result.mark_count ? result.marks[i - first].counters.read_bytes
-							       : result.totals.read_bytes;
+		uint64_t model = i - first < result.mark_count
+					 ? result.marks[i - first].counters.read_bytes
+					 : result.totals.read_bytes;
 		double off = error_of(model, rows.at[i].read_bytes), size = off < 0 ? -off : off;
 
 		*array_push(&errors) = size;
@@ -115,7 +123,8 @@ static void run_case(const char *directory, size_t first, size_t end)
 					 : result.totals.read_bytes;
 
 		printf("   worst %s: model %.2f kernel %.2f MiB\n", rows.at[worst_mark].mark,
-		       (double)model / (double)MIB, (double)rows.at[worst_mark].read_bytes / (double)MIB);
+		       (double)model / (double)MIB,
+		       (double)rows.at[worst_mark].read_bytes / (double)MIB);
 	}
 	result_deinit(&result);
 out:
@@ -140,7 +149,8 @@ int main(int argc, char **argv)
 	for (size_t first = 0, end; first < rows.count; first = end) {
 		bool wanted = argc <= 2;
 
-		for (end = first + 1; end < rows.count && same_run(&rows.at[first], &rows.at[end]); end++)
+		for (end = first + 1; end < rows.count && same_run(&rows.at[first], &rows.at[end]);
+		     end++)
 			;
 		for (int i = 2; i < argc; i++)
 			wanted |= strcmp(argv[i], rows.at[first].name) == 0;
@@ -153,6 +163,7 @@ int main(int argc, char **argv)
 	qsort(errors.at, errors.count, sizeof(*errors.at), by_size);
 	median = errors.at[errors.count / 2];
 	worst = errors.at[errors.count - 1];
-	printf("%zu marks: median error %.2f %%, worst %.1f %%\n", errors.count, median * 100, worst * 100);
+	printf("%zu marks: median error %.2f %%, worst %.1f %%\n", errors.count, median * 100,
+	       worst * 100);
 	return median <= 0.02 && worst <= 0.10 ? 0 : 1;
 }

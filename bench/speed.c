@@ -1,12 +1,16 @@
 /*
- * speed: million page accesses per second, bytes of memory per resident page, and instructions per access
+ * speed: million page accesses per second, bytes of memory per resident page, and instructions per
+ * access
  *
  *     build/bench/speed              the table
- *     build/bench/speed SLICE        one fixed slice, for callgrind (bench/instructions.sh): bare-lru, full-random, full-sequential
+ *     build/bench/speed SLICE one fixed slice, for callgrind (bench/instructions.sh): bare-lru,
+ *     full-random, full-sequential
  *
- * Random: Zipf (exponent 1) over 4 M pages, memory for 1 M. Sequential: a file of 4 M pages read from end to end in 128 KiB requests, memory for 1 M; a page is an access. The
- * machine is shared: figures of one run are to be compared with each other, not with another day's. The first row is a reference: as many independent random reads of
- * an array as large as the page records, the least that any cache must pay.
+ * Random: Zipf (exponent 1) over 4 M pages, memory for 1 M. Sequential: a file of 4 M pages read
+ * from end to end in 128 KiB requests, memory for 1 M; a page is an access. The machine is shared:
+ * figures of one run are to be compared with each other, not with another day's. The first row is a
+ * reference: as many independent random reads of an array as large as the page records, the least
+ * that any cache must pay.
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,17 +26,28 @@
 #include "cache/policy.h"
 #include "cache/policy_options.h"
 
-enum { PAGES = 4 << 20, MEMORY_PAGES = 1 << 20, ACCESSES = 32 << 20, REQUEST_PAGES = 32, ROUNDS = 3, PREFETCH_AHEAD = 8 };
+enum {
+	PAGES = 4 << 20,
+	MEMORY_PAGES = 1 << 20,
+	ACCESSES = 32 << 20,
+	REQUEST_PAGES = 32,
+	ROUNDS = 3,
+	PREFETCH_AHEAD = 8
+};
 
 static double seconds(void)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* the machine is shared: what others take is not ours */
+	/* the machine is shared: what others take is not ours */
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Zipf by inversion of the continuous distribution, pages scattered so that neighbours in heat are not neighbours in the file. */
+/*
+ * Zipf by inversion of the continuous distribution, pages scattered so that neighbours in heat are
+ * not neighbours in the file.
+ */
 static uint64_t *zipf_pages(size_t count)
 {
 	uint64_t *pages = memory_alloc(count, sizeof(*pages));
@@ -156,7 +171,10 @@ static void full_memory(const struct cache *cache, struct figures *figures)
 	uint64_t index, records, resident, remembered, entries;
 
 	cache_memory_parts(cache, &records, &index, &entries, &resident, &remembered);
-	/* A page's entry in the index costs the same whether it is there or remembered; entries of pages never touched are what a sparse file costs on top. */
+	/*
+	 * A page's entry in the index costs the same whether it is there or remembered; entries of
+	 * pages never touched are what a sparse file costs on top.
+	 */
 	figures->bytes_per_shadow = (double)index / (double)entries;
 	figures->bytes_per_page = (double)records / (double)resident + figures->bytes_per_shadow;
 	figures->unused_ratio = 1 - (double)(resident + remembered) / (double)entries;
@@ -183,9 +201,12 @@ static struct figures full_random(const char *policy, const uint64_t *pages, siz
 			start = seconds();
 		}
 		if (i + 3 * PREFETCH_AHEAD < count) {
-			cache_prefetch(cache, handle, pages[i + 3 * PREFETCH_AHEAD] << PAGE_SHIFT, CACHE_PREFETCH_INDEX);
-			cache_prefetch(cache, handle, pages[i + 2 * PREFETCH_AHEAD] << PAGE_SHIFT, CACHE_PREFETCH_RECORD);
-			cache_prefetch(cache, handle, pages[i + PREFETCH_AHEAD] << PAGE_SHIFT, CACHE_PREFETCH_NEIGHBOURS);
+			cache_prefetch(cache, handle, pages[i + 3 * PREFETCH_AHEAD] << PAGE_SHIFT,
+				       CACHE_PREFETCH_INDEX);
+			cache_prefetch(cache, handle, pages[i + 2 * PREFETCH_AHEAD] << PAGE_SHIFT,
+				       CACHE_PREFETCH_RECORD);
+			cache_prefetch(cache, handle, pages[i + PREFETCH_AHEAD] << PAGE_SHIFT,
+				       CACHE_PREFETCH_NEIGHBOURS);
 		}
 		cache_operation(cache);
 		offset = pages[i] << PAGE_SHIFT;
@@ -194,9 +215,11 @@ static struct figures full_random(const char *policy, const uint64_t *pages, siz
 			plan->fetch_count = 0;
 		plan->fetch_count = 0;
 	}
-	struct figures figures = {.millions_per_s = (double)(count - warm) / (seconds() - start) / 1e6};
+	struct figures figures = {.millions_per_s =
+					  (double)(count - warm) / (seconds() - start) / 1e6};
 	cache_counters(cache, 0, &after);
-	figures.miss_ratio = (double)(after.page_misses - before.page_misses) / (double)(count - warm);
+	figures.miss_ratio =
+		(double)(after.page_misses - before.page_misses) / (double)(count - warm);
 	full_memory(cache, &figures);
 	memory_free(plan);
 	cache_destroy(cache);
@@ -243,7 +266,8 @@ static struct figures best(struct figures a, struct figures b)
 int main(int argc, char **argv)
 {
 	static const char *const bare_policies[] = {"lru", "fifo", "clock"};
-	static const char *const full_policies[] = {"linux-6.18,statistics=fresh", "linux-6.1", "lru"};
+	static const char *const full_policies[] = {"linux-6.18,statistics=fresh", "linux-6.1",
+						    "lru"};
 	size_t count = argc > 1 ? 2 << 20 : ACCESSES;
 	uint64_t *pages = zipf_pages(count);
 	struct figures figures;
@@ -261,7 +285,8 @@ int main(int argc, char **argv)
 		printf("%zu\n", count);
 		return 0;
 	}
-	printf("%-34s %8s %12s %12s %10s %11s\n", "", "M/s", "bytes/page", "bytes/shadow", "unused", "misses");
+	printf("%-34s %8s %12s %12s %10s %11s\n", "", "M/s", "bytes/page", "bytes/shadow", "unused",
+	       "misses");
 	figures = BEST(reference(pages, count));
 	print("reference: random reads of 16 MiB", &figures);
 	for (size_t i = 0; i < 3; i++) {

@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * The length of the printable UTF-8 character at `text`, 0 if there is none. Names and rows come from strangers: bytes
- * that could move a terminal's cursor (C0, DEL, C1) and broken sequences are not printable.
+ * The length of the printable UTF-8 character at `text`, 0 if there is none. Names and rows come
+ * from strangers: bytes that could move a terminal's cursor (C0, DEL, C1) and broken sequences are
+ * not printable.
  */
 static size_t printable_bytes(const unsigned char *text, size_t bytes)
 {
@@ -48,7 +49,10 @@ static size_t printable_bytes(const unsigned char *text, size_t bytes)
 	return length;
 }
 
-/* Copy what fits, each unprintable byte as '?', a tab as a blank. Ends in NUL. Returns the bytes taken from `from`. */
+/*
+ * Copy what fits, each unprintable byte as '?', a tab as a blank. Ends in NUL. Returns the bytes
+ * taken from `from`.
+ */
 static size_t printable_copy(char *to, size_t to_bytes, const char *from, size_t from_bytes)
 {
 	size_t taken = 0, given = 0;
@@ -177,7 +181,10 @@ bool error_excerpt(struct error *error, const char *line, size_t bytes)
 	if (mark > bytes)
 		mark = bytes;
 	if (mark + (size_t)error->columns > ROOM && mark > BEFORE) {
-		/* The wrong bytes lie far out: show what stands around them, not what the line begins with. */
+		/*
+		 * The wrong bytes lie far out: show what stands around them, not what the line
+		 * begins with.
+		 */
 		start = mark - BEFORE;
 		while (start < mark && ((unsigned char)line[start] & 0xc0) == 0x80)
 			start++;

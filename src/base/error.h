@@ -1,9 +1,10 @@
 /*
  * error: what went wrong, where, and what was expected instead
  *
- * The world failed (input, file, kernel): a function returns false and fills a `struct error`; callers add context and
- * never print. `cli` alone prints it. A function that takes a `struct error *` never accepts NULL.
- * All functions that fill an error return false, so that `return error_set(...)` reads as what it does.
+ * The world failed (input, file, kernel): a function returns false and fills a `struct error`;
+ * callers add context and never print. `cli` alone prints it. A function that takes a `struct error
+ * *` never accepts NULL. All functions that fill an error return false, so that `return
+ * error_set(...)` reads as what it does.
  */
 #ifndef REFAULT_BASE_ERROR_H
 #define REFAULT_BASE_ERROR_H
@@ -27,7 +28,8 @@ struct error {
 	char message[512]; /* one sentence without a full stop */
 	char excerpt[256]; /* the line itself, cut to fit and made printable; "": none */
 	uint64_t
-		excerpt_column; /* where in `excerpt` the ^^^^ begin, in characters from 1; 0: nowhere */
+		/* where in `excerpt` the ^^^^ begin, in characters from 1; 0: nowhere */
+		excerpt_column;
 	uint64_t excerpt_columns; /* how many ^ to draw; at least 1 if excerpt_column is set */
 };
 
@@ -52,9 +54,10 @@ bool error_context(struct error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Keep the wrong line itself (`bytes` long, need not end in NUL) for the reader to see. Uses `column` and `columns`, so
- * set them before: a long line is cut around the wrong bytes, and excerpt_column(s) say where they are in what is
- * left. Bytes that a terminal would not show are kept as '?' (in messages and file names as well). Returns false.
+ * Keep the wrong line itself (`bytes` long, need not end in NUL) for the reader to see. Uses
+ * `column` and `columns`, so set them before: a long line is cut around the wrong bytes, and
+ * excerpt_column(s) say where they are in what is left. Bytes that a terminal would not show are
+ * kept as '?' (in messages and file names as well). Returns false.
  */
 bool error_excerpt(struct error *error, const char *line, size_t bytes);
 

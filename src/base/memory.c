@@ -18,7 +18,10 @@ __attribute__((noreturn)) static void out_of_memory(size_t count, size_t bytes)
 
 void *memory_alloc(size_t count, size_t bytes)
 {
-	/* calloc() gets large blocks from mmap(), where an untouched page costs nothing, and checks the product. */
+	/*
+	 * calloc() gets large blocks from mmap(), where an untouched page costs nothing, and checks
+	 * the product.
+	 */
 	void *memory = calloc(count ? count : 1, bytes ? bytes : 1);
 
 	if (!memory)
@@ -79,7 +82,10 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 		block = memory_alloc(1, sizeof(*block) + capacity);
 		block->capacity = capacity;
 		if (arena->newest && rounded > ARENA_BLOCK_BYTES / 4) {
-			/* A large one gets a block of its own behind the newest, whose rest stays in use. */
+			/*
+			 * A large one gets a block of its own behind the newest, whose rest stays
+			 * in use.
+			 */
 			block->older = arena->newest->older;
 			arena->newest->older = block;
 		} else {

@@ -1,8 +1,9 @@
 /*
  * memory: allocation that cannot fail, and an arena for things freed together
  *
- * refault does not try to go on without memory: these print one line to standard error and abort. What an input asks
- * for in one piece (a file's name, a count from a header) must be checked against a bound before it gets here.
+ * refault does not try to go on without memory: these print one line to standard error and abort.
+ * What an input asks for in one piece (a file's name, a count from a header) must be checked
+ * against a bound before it gets here.
  */
 #ifndef REFAULT_BASE_MEMORY_H
 #define REFAULT_BASE_MEMORY_H
@@ -10,7 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed memory for `count` things of `bytes` each; large ones cost nothing until touched. Free with memory_free(). */
+/*
+ * Zeroed memory for `count` things of `bytes` each; large ones cost nothing until touched. Free
+ * with memory_free().
+ */
 void *memory_alloc(size_t count, size_t bytes);
 
 /* Resize, keeping the contents; the new part is not zeroed. */
@@ -19,7 +23,8 @@ void *memory_resize(void *old, size_t count, size_t bytes);
 void memory_free(void *memory);
 
 /*
- * This memory is used at random: ask for huge pages where whole ones fit, so that address translation costs less. A hint, costing up to 2 MiB more than is touched.
+ * This memory is used at random: ask for huge pages where whole ones fit, so that address
+ * translation costs less. A hint, costing up to 2 MiB more than is touched.
  */
 void memory_use_randomly(void *memory, size_t bytes);
 

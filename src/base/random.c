@@ -42,7 +42,10 @@ uint64_t random_next(struct random *random)
 	return result;
 }
 
-/* Source: Lemire, Fast Random Integer Generation in an Interval, ACM TOMACS 2019. Rarely needs a division. */
+/*
+ * Source: Lemire, Fast Random Integer Generation in an Interval, ACM TOMACS 2019. Rarely needs a
+ * division.
+ */
 uint64_t random_below(struct random *random, uint64_t bound)
 {
 	unsigned __int128 product;

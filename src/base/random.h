@@ -1,7 +1,8 @@
 /*
  * random: a small deterministic generator (xoshiro256++, public domain, Blackman and Vigna)
  *
- * The same seed gives the same numbers on every machine: integers only, no libm in anything that decides.
+ * The same seed gives the same numbers on every machine: integers only, no libm in anything that
+ * decides.
  */
 #ifndef REFAULT_BASE_RANDOM_H
 #define REFAULT_BASE_RANDOM_H

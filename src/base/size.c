@@ -98,7 +98,10 @@ static const struct unit *unit_find(const struct unit *units, const char *name)
 static bool quantity_parse(uint64_t *value, const char *text, const char *what,
 			   const struct quantity *quantity, struct error *error)
 {
-	/* Nine digits behind the point are enough for nanoseconds of a second; more are read and left. */
+	/*
+	 * Nine digits behind the point are enough for nanoseconds of a second; more are read and
+	 * left.
+	 */
 	enum { FRACTION_DIGITS = 9 };
 	const char *at = text;
 	uint64_t whole, fraction = 0, scale = 1, factor = quantity->bare_factor;

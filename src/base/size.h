@@ -33,13 +33,17 @@ static inline uint64_t bytes_from_pages(uint64_t pages)
 }
 
 /*
- * Read "16GiB", "512MiB", "8KiB", "1.5GiB", "4096", also with KB/MB/GB/TB/PB (powers of ten), K/M/G/T/P (powers of
- * two), B, and blanks before the unit; letters of either case. `what` names the thing in the error message. Fails
- * (ERROR_INPUT) on a negative number, on overflow of 64 bits, on an unknown unit, and on trailing bytes.
+ * Read "16GiB", "512MiB", "8KiB", "1.5GiB", "4096", also with KB/MB/GB/TB/PB (powers of ten),
+ * K/M/G/T/P (powers of two), B, and blanks before the unit; letters of either case. `what` names
+ * the thing in the error message. Fails (ERROR_INPUT) on a negative number, on overflow of 64 bits,
+ * on an unknown unit, and on trailing bytes.
  */
 bool size_parse(uint64_t *bytes, const char *text, const char *what, struct error *error);
 
-/* Read "10ns", "10us", "10ms", "5s", "1.5m" or "min", "2h", "1d", into nanoseconds; a bare number is seconds. */
+/*
+ * Read "10ns", "10us", "10ms", "5s", "1.5m" or "min", "2h", "1d", into nanoseconds; a bare number
+ * is seconds.
+ */
 bool time_parse(uint64_t *ns, const char *text, const char *what, struct error *error);
 
 /* Read a whole number in decimal, all of `text`. Fails like size_parse(). */

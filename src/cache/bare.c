@@ -5,7 +5,10 @@
 #include "base/memory.h"
 #include "cache/bare_loop.h"
 
-/* Lines are 70 % full on average: one in fifty spills then, and a page's share of the index is 6.1 bytes. */
+/*
+ * Lines are 70 % full on average: one in fifty spills then, and a page's share of the index is 6.1
+ * bytes.
+ */
 enum { LOAD_PERCENT = 70 };
 
 struct bare *bare_create(uint64_t pages, const struct policy *policy)
@@ -23,9 +26,13 @@ struct bare *bare_create(uint64_t pages, const struct policy *policy)
 	bare->line_count = (uint32_t)(pages * 100 / LOAD_PERCENT / BARE_LINE_ENTRIES + 2);
 	/* One line more, to begin at a multiple of its size. */
 	bare->lines_memory = memory_alloc(bare->line_count + UINT64_C(1), sizeof(*bare->lines));
-	bare->lines = (struct bare_line *)(((uintptr_t)bare->lines_memory + sizeof(*bare->lines) - 1) &
-					   ~(uintptr_t)(sizeof(*bare->lines) - 1));
-	/* As many as a slot has numbers: a wrong guess (bare_guess()) reads a record that is not in use, and untouched memory costs nothing. */
+	bare->lines =
+		(struct bare_line *)(((uintptr_t)bare->lines_memory + sizeof(*bare->lines) - 1) &
+				     ~(uintptr_t)(sizeof(*bare->lines) - 1));
+	/*
+	 * As many as a slot has numbers: a wrong guess (bare_guess()) reads a record that is not in
+	 * use, and untouched memory costs nothing.
+	 */
 	bare->queue.pages = memory_alloc((size_t)bare->slot_mask + 1, sizeof(*bare->queue.pages));
 	memory_use_randomly(bare->lines_memory, bare->line_count * sizeof(*bare->lines));
 	memory_use_randomly(bare->queue.pages, (pages + 1) * sizeof(*bare->queue.pages));

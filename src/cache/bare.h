@@ -1,12 +1,15 @@
 /*
  * bare: the plain cache of exactly N pages
  *
- * Each key is looked up once: a hit, or a miss that inserts it and evicts one page when the cache is full. No readahead, no metadata, no dirty rules; so that policies can
- * be held against published miss counts. Keys are any 64-bit numbers.
+ * Each key is looked up once: a hit, or a miss that inserts it and evicts one page when the cache
+ * is full. No readahead, no metadata, no dirty rules; so that policies can be held against
+ * published miss counts. Keys are any 64-bit numbers.
  *
- * Cost: 16 bytes a page and 16/15 x 4 / 0.7 = 6.1 bytes of index, plus 1/8 byte if the policy marks pages: 22.2 bytes. The index is an array of 64-byte lines of fifteen
- * 32-bit entries; a key lives in the line its hash names, or, when that is full, in the next with room. An entry holds the slot and,
- * in the bits the slot does not need, a tag of the hash: a look-up touches one line and one page record, and both can be prefetched.
+ * Cost: 16 bytes a page and 16/15 x 4 / 0.7 = 6.1 bytes of index, plus 1/8 byte if the policy marks
+ * pages: 22.2 bytes. The index is an array of 64-byte lines of fifteen 32-bit entries; a key lives
+ * in the line its hash names, or, when that is full, in the next with room. An entry holds the slot
+ * and, in the bits the slot does not need, a tag of the hash: a look-up touches one line and one
+ * page record, and both can be prefetched.
  */
 #ifndef REFAULT_CACHE_BARE_H
 #define REFAULT_CACHE_BARE_H
@@ -15,7 +18,9 @@
 
 struct bare; /* opaque; bare_loop.h is for policies */
 
-/* A cache of `pages` pages (1 .. 2^30). `policy` must be a queue policy. Free with bare_destroy(). */
+/*
+ * A cache of `pages` pages (1 .. 2^30). `policy` must be a queue policy. Free with bare_destroy().
+ */
 struct bare *bare_create(uint64_t pages, const struct policy *policy);
 void bare_destroy(struct bare *bare);
 

@@ -1,9 +1,10 @@
 /*
  * bare_loop: the plain cache's hot loop, for policies to instantiate
  *
- * One source, made direct by the compiler: a policy's file calls bare_run_with() with its own constant table, and gcc and clang inline the calls.
- * A batch of keys is hashed first and everything it will touch prefetched (index line, then page record, then the neighbours
- * that a list move writes to), since a random access is two or three cache misses and little else.
+ * One source, made direct by the compiler: a policy's file calls bare_run_with() with its own
+ * constant table, and gcc and clang inline the calls. A batch of keys is hashed first and
+ * everything it will touch prefetched (index line, then page record, then the neighbours that a
+ * list move writes to), since a random access is two or three cache misses and little else.
  */
 #ifndef REFAULT_CACHE_BARE_LOOP_H
 #define REFAULT_CACHE_BARE_LOOP_H
@@ -17,7 +18,8 @@ enum { BARE_LINE_ENTRIES = 15, BARE_BATCH = 32 };
 struct bare_line {
 	uint32_t entry[BARE_LINE_ENTRIES]; /* tag | slot; the first `count` are in use */
 	uint8_t count;
-	uint8_t reach;	  /* the farthest line after this one that ever held a key of it; 0 once none is left */
+	/* the farthest line after this one that ever held a key of it; 0 once none is left */
+	uint8_t reach;
 	uint16_t spilled; /* keys of this line that live in a later one */
 };
 static_assert(sizeof(struct bare_line) == 64, "one cache line");
@@ -36,7 +38,10 @@ struct bare {
 
 static inline uint64_t bare_hash(uint64_t key)
 {
-	/* Multiply, fold, multiply (after splitmix64): the high bits choose the line, the low ones are the tag. */
+	/*
+	 * Multiply, fold, multiply (after splitmix64): the high bits choose the line, the low ones
+	 * are the tag.
+	 */
 	uint64_t mixed = (key ^ 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
 
 	return (mixed ^ mixed >> 32) * 0x94d049bb133111ebu;
@@ -62,7 +67,9 @@ static inline uint32_t bare_find_in(const struct bare *bare, const struct bare_l
 	return 0;
 }
 
-/* A line is two of these. Where the processor has 32-byte registers, a clone of the loop uses them. */
+/*
+ * A line is two of these. Where the processor has 32-byte registers, a clone of the loop uses them.
+ */
 typedef uint32_t bare_vector __attribute__((vector_size(32)));
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
@@ -72,10 +79,11 @@ typedef uint32_t bare_vector __attribute__((vector_size(32)));
 #endif
 
 /*
- * The slot in the key's own line whose tag fits, if just one does: all entries are compared at once, and those that fit are OR-ed together. Nonsense if two fit,
- * 0 if none; the key tells.
+ * The slot in the key's own line whose tag fits, if just one does: all entries are compared at
+ * once, and those that fit are OR-ed together. Nonsense if two fit, 0 if none; the key tells.
  */
-static inline uint32_t bare_guess(const struct bare *bare, const struct bare_line *at, uint64_t hash)
+static inline uint32_t bare_guess(const struct bare *bare, const struct bare_line *at,
+				  uint64_t hash)
 {
 	const bare_vector *line = (const bare_vector *)(const void *)at;
 	typedef uint64_t quad __attribute__((vector_size(32)));
@@ -98,7 +106,10 @@ static inline uint32_t bare_find(const struct bare *bare, uint64_t key, uint64_t
 	uint32_t at = bare_line_of(bare, hash), reach = bare->lines[at].reach;
 	uint32_t slot = bare_guess(bare, &bare->lines[at], hash);
 
-	/* No tag fits here, and nothing of this line lies elsewhere: it is not in the cache. Most misses end so. */
+	/*
+	 * No tag fits here, and nothing of this line lies elsewhere: it is not in the cache. Most
+	 * misses end so.
+	 */
 	if (__builtin_expect(slot == 0 && reach == 0, 1))
 		return 0;
 	slot = bare_find_in(bare, &bare->lines[at], key, tag);
@@ -114,9 +125,10 @@ void bare_index_insert(struct bare *bare, uint64_t hash, uint32_t slot);
 void bare_index_remove(struct bare *bare, uint64_t key, uint32_t slot);
 
 /* A miss: evict if full, insert `key` as the newest. */
-static inline __attribute__((always_inline)) void
-bare_miss(struct bare *bare, const struct policy *policy, struct page_queue *queue, uint64_t key,
-	  uint64_t hash)
+static inline __attribute__((always_inline)) void bare_miss(struct bare *bare,
+							    const struct policy *policy,
+							    struct page_queue *queue, uint64_t key,
+							    uint64_t hash)
 {
 	uint32_t slot;
 
@@ -136,7 +148,8 @@ static inline __attribute__((always_inline)) uint64_t
 bare_run_with(struct bare *bare, const struct policy *policy, const uint64_t *keys, size_t count)
 {
 	/* The compiler knows this copy's head, and that nothing else changes it. */
-	struct page_queue queue = {.pages = bare->queue.pages, .marks = bare->queue.marks, .head = 0};
+	struct page_queue queue = {
+		.pages = bare->queue.pages, .marks = bare->queue.marks, .head = 0};
 	struct page *pages = queue.pages;
 	uint64_t misses = 0;
 	uint64_t hashes[BARE_BATCH];

@@ -1,9 +1,11 @@
 /*
  * buffer: metadata that a file system keeps in buffers of its own
  *
- * XFS's inode clusters and directory blocks, btrfs's tree nodes. A cgroup does not pay for them and its pressure does not reach them; a whole machine's memory holds them, and a
- * shrinker takes them from the oldest on, each after as many rounds as its kind is worth. It does not ask whether the file system may be entered. Source: Linux
- * fs/xfs/xfs_buf.c, xfs_buftarg_isolate(), xfs_buftarg_shrink_scan(); fs/xfs/libxfs/xfs_shared.h, XFS_INO_REF and XFS_DIR_BTREE_REF (2).
+ * XFS's inode clusters and directory blocks, btrfs's tree nodes. A cgroup does not pay for them and
+ * its pressure does not reach them; a whole machine's memory holds them, and a shrinker takes them
+ * from the oldest on, each after as many rounds as its kind is worth. It does not ask whether the
+ * file system may be entered. Source: Linux fs/xfs/xfs_buf.c, xfs_buftarg_isolate(),
+ * xfs_buftarg_shrink_scan(); fs/xfs/libxfs/xfs_shared.h, XFS_INO_REF and XFS_DIR_BTREE_REF (2).
  */
 #include <assert.h>
 
@@ -32,7 +34,8 @@ static void bucket_remove(struct buffers *buffers, uint32_t id)
 	while (buffers->buckets[hole] != id)
 		hole = (hole + 1) & buffers->bucket_mask;
 	buffers->buckets[hole] = 0;
-	for (uint32_t at = (hole + 1) & buffers->bucket_mask; buffers->buckets[at]; at = (at + 1) & buffers->bucket_mask) {
+	for (uint32_t at = (hole + 1) & buffers->bucket_mask; buffers->buckets[at];
+	     at = (at + 1) & buffers->bucket_mask) {
 		uint32_t home = bucket_of(buffers, buffers->all.at[buffers->buckets[at]].key);
 
 		if (((at - home) & buffers->bucket_mask) >= ((at - hole) & buffers->bucket_mask)) {
@@ -47,7 +50,8 @@ static uint32_t buffer_find(const struct buffers *buffers, uint64_t key)
 {
 	uint32_t id;
 
-	for (uint32_t at = bucket_of(buffers, key); (id = buffers->buckets[at]) != 0; at = (at + 1) & buffers->bucket_mask)
+	for (uint32_t at = bucket_of(buffers, key); (id = buffers->buckets[at]) != 0;
+	     at = (at + 1) & buffers->bucket_mask)
 		if (buffers->all.at[id].key == key)
 			return id;
 	return 0;
@@ -114,7 +118,8 @@ bool cache_buffer_use(struct cache *cache, uint64_t key, uint32_t bytes)
 	if (buffers->all.count * 2 > buffers->bucket_mask) {
 		memory_free(buffers->buckets);
 		buffers->bucket_mask = buffers->bucket_mask * 2 + 1;
-		buffers->buckets = memory_alloc((size_t)buffers->bucket_mask + 1, sizeof(*buffers->buckets));
+		buffers->buckets =
+			memory_alloc((size_t)buffers->bucket_mask + 1, sizeof(*buffers->buckets));
 		for (uint32_t i = buffers->first; i; i = buffers->all.at[i].next)
 			bucket_put(buffers, i);
 	}

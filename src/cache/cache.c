@@ -61,12 +61,16 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 	const struct policy_options *policy = config->policy;
 	struct cache *cache;
 
-	if (!config->bare && (config->memory_bytes < CACHE_MEMORY_BYTES_MIN ||
-			      config->memory_bytes - CACHE_MEMORY_BYTES_MIN < config->pinned_bytes)) {
+	if (!config->bare &&
+	    (config->memory_bytes < CACHE_MEMORY_BYTES_MIN ||
+	     config->memory_bytes - CACHE_MEMORY_BYTES_MIN < config->pinned_bytes)) {
 		char memory[SIZE_TEXT_BYTES], pinned[SIZE_TEXT_BYTES], least[SIZE_TEXT_BYTES];
 
-		error_input(error, "memory of %s (of which %s pinned) is too small: reclaim works in steps, and needs at least %s beside what is pinned",
-			    size_format(memory, config->memory_bytes), size_format(pinned, config->pinned_bytes),
+		error_input(error,
+			    "memory of %s (of which %s pinned) is too small: reclaim works in "
+			    "steps, and needs at least %s beside what is pinned",
+			    size_format(memory, config->memory_bytes),
+			    size_format(pinned, config->pinned_bytes),
 			    size_format(least, CACHE_MEMORY_BYTES_MIN));
 		return NULL;
 	}
@@ -75,7 +79,8 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 		return NULL;
 	}
 	if (config->readahead_pages > READAHEAD_PAGES_MAX / 2) {
-		error_input(error, "a readahead window over %u KiB is not supported", READAHEAD_PAGES_MAX / 2 * 4);
+		error_input(error, "a readahead window over %u KiB is not supported",
+			    READAHEAD_PAGES_MAX / 2 * 4);
 		return NULL;
 	}
 	cache = memory_alloc(1, sizeof(*cache));
@@ -84,12 +89,14 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 	if (config->filesystem->inode_bytes_switched)
 		cache->filesystem.inode_bytes = policy->switches.value[SWITCH_ext4_inode_bytes];
 	cache->rules = rules_from(&policy->switches, config->filesystem);
-	cache->filesystem.marks_on_write =
-		config->filesystem->marks_on_write && policy->switches.value[SWITCH_write_marks_btrfs] == 0;
+	cache->filesystem.marks_on_write = config->filesystem->marks_on_write &&
+					   policy->switches.value[SWITCH_write_marks_btrfs] == 0;
 	if (cache->rules.read_batch > 1024)
 		cache->rules.read_batch = 1024;
 	cache->readahead_pages = config->readahead_pages;
-	cache->device_io_pages = config->device_io_pages < READAHEAD_PAGES_MAX ? config->device_io_pages : READAHEAD_PAGES_MAX;
+	cache->device_io_pages = config->device_io_pages < READAHEAD_PAGES_MAX
+					 ? config->device_io_pages
+					 : READAHEAD_PAGES_MAX;
 	cache->completes_at_once = config->completes_at_once;
 	cache->is_bare = config->bare;
 	cache->pinned_bytes = config->pinned_bytes;
@@ -139,14 +146,16 @@ void cache_destroy(struct cache *cache)
 
 /* ---- plans ---- */
 
-void plan_fetch(struct cache *cache, struct cache_plan *plan, uint32_t file, uint64_t page_index, uint32_t pages)
+void plan_fetch(struct cache *cache, struct cache_plan *plan, uint32_t file, uint64_t page_index,
+		uint32_t pages)
 {
 	struct cache_run *last = plan->fetch_count ? &plan->fetch[plan->fetch_count - 1] : NULL;
 
 	if (last && last->file == file && last->index + last->pages == page_index)
 		last->pages += pages;
 	else
-		plan->fetch[plan->fetch_count++] = (struct cache_run){.index = page_index, .file = file, .pages = pages};
+		plan->fetch[plan->fetch_count++] =
+			(struct cache_run){.index = page_index, .file = file, .pages = pages};
 	plan->fetch_bytes += bytes_from_pages(pages);
 	cache_counted(cache)->read_bytes += bytes_from_pages(pages);
 }
@@ -227,12 +236,16 @@ void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan)
 		writeback_balance(cache, plan);
 }
 
-/* The experiments that call themselves fresh read memory.stat every so many operations; reclaim sees nothing newer (mem_cgroup_flush_stats_ratelimited(), 6.12). */
+/*
+ * The experiments that call themselves fresh read memory.stat every so many operations; reclaim
+ * sees nothing newer (mem_cgroup_flush_stats_ratelimited(), 6.12).
+ */
 void cache_operation(struct cache *cache)
 {
 	cache->op_count++;
 	slab_settle(cache, false);
-	if (cache->rules.statistics_ops > 0 && !cache->rules.lazy_statistics && cache->op_count % cache->rules.statistics_ops == 0)
+	if (cache->rules.statistics_ops > 0 && !cache->rules.lazy_statistics &&
+	    cache->op_count % cache->rules.statistics_ops == 0)
 		cache_publish(cache);
 }
 
@@ -326,11 +339,14 @@ uint64_t cache_resident_pages(const struct cache *cache, uint32_t file)
 	return cache->files.at[file].resident_pages;
 }
 
-void cache_memory_parts(const struct cache *cache, uint64_t *record_bytes, uint64_t *index_bytes, uint64_t *index_entries,
-			uint64_t *resident_pages, uint64_t *remembered_pages)
+void cache_memory_parts(const struct cache *cache, uint64_t *record_bytes, uint64_t *index_bytes,
+			uint64_t *index_entries, uint64_t *resident_pages,
+			uint64_t *remembered_pages)
 {
-	*resident_pages = cache->domain.list_pages[LIST_INACTIVE] + cache->domain.list_pages[LIST_ACTIVE];
-	*record_bytes = cache->page_count * sizeof(struct page) + (cache->queue.marks ? cache->page_count / 8 : 0);
+	*resident_pages =
+		cache->domain.list_pages[LIST_INACTIVE] + cache->domain.list_pages[LIST_ACTIVE];
+	*record_bytes = cache->page_count * sizeof(struct page) +
+			(cache->queue.marks ? cache->page_count / 8 : 0);
 	*index_bytes = cache->index.node_count * (sizeof(struct node) + sizeof(struct node_key)) +
 		       (cache->index.bucket_mask + UINT64_C(1)) * sizeof(uint32_t);
 	*index_entries = (uint64_t)cache->index.used_count * NODE_PAGES;
@@ -349,12 +365,17 @@ static void check_lists(const struct cache *cache)
 	for (uint32_t list = 0; list < LIST_COUNT; list++) {
 		uint64_t pages = 0;
 
-		for (uint32_t slot = cache->queue.pages[list].next; slot != list; slot = cache->queue.pages[slot].next) {
+		for (uint32_t slot = cache->queue.pages[list].next; slot != list;
+		     slot = cache->queue.pages[slot].next) {
 			const struct page *page = &cache->queue.pages[slot];
 
-			assert(cache->queue.pages[page->next].prev == slot && cache->queue.pages[page->prev].next == slot);
+			assert(cache->queue.pages[page->next].prev == slot &&
+			       cache->queue.pages[page->prev].next == slot);
 			assert(!(page->bits & PAGE_ACTIVE) == (list == LIST_INACTIVE));
-			assert((page->bits & PAGE_OFFSET_MASK) % (page_count(page) < NODE_PAGES ? page_count(page) : NODE_PAGES) == 0);
+			assert((page->bits & PAGE_OFFSET_MASK) % (page_count(page) < NODE_PAGES
+									  ? page_count(page)
+									  : NODE_PAGES) ==
+			       0);
 			pages += page_count(page);
 			folios++;
 		}
@@ -365,11 +386,14 @@ static void check_lists(const struct cache *cache)
 	if (cache->is_bare)
 		assert(cache->domain.usage_pages == pages_in_lists);
 	else
-		assert(cache->domain.usage_pages == pages_in_lists + cache->domain.slab_pages + cache->domain.stock_pages);
-	assert(bytes_from_pages(cache->domain.slab_pages) == cache->domain.slab_bytes + cache->domain.object_stock_bytes);
+		assert(cache->domain.usage_pages ==
+		       pages_in_lists + cache->domain.slab_pages + cache->domain.stock_pages);
+	assert(bytes_from_pages(cache->domain.slab_pages) ==
+	       cache->domain.slab_bytes + cache->domain.object_stock_bytes);
 }
 
-static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty, uint64_t *shadow_nodes)
+static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty,
+		       uint64_t *shadow_nodes)
 {
 	const struct cache_file *file = &cache->files.at[id];
 	uint64_t resident = 0, live = 0, file_dirty = 0;
@@ -384,12 +408,15 @@ static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty, 
 			assert(file->directory[cache->index.keys[node].chunk] == node);
 		for (uint32_t i = 0; i < NODE_PAGES; i++) {
 			if (at->low[i] & LOW_RESIDENT) {
-				const struct page *page = &cache->queue.pages[at->low[i] & LOW_MASK];
-				uint64_t index = ((uint64_t)cache->index.keys[node].chunk << NODE_SHIFT) + i;
+				const struct page *page =
+					&cache->queue.pages[at->low[i] & LOW_MASK];
+				uint64_t index =
+					((uint64_t)cache->index.keys[node].chunk << NODE_SHIFT) + i;
 
 				assert(at->high[i] == 0);
 				assert(page_file(cache, page) == id);
-				assert(index >= page_index_of(cache, page) && index < page_index_of(cache, page) + page_count(page));
+				assert(index >= page_index_of(cache, page) &&
+				       index < page_index_of(cache, page) + page_count(page));
 				here++;
 			} else {
 				assert(!(at->dirty >> i & 1));
@@ -399,7 +426,8 @@ static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty, 
 		}
 		assert(here == at->resident_pages && shadows == at->shadow_count);
 		assert((here + shadows > 0) == (at->charged != NODE_NOT_LIVE));
-		assert((here == 0 && shadows > 0 && at->charged == NODE_LIVE_CHARGED) == !!(at->lists & NODE_ON_SHADOW_LIST));
+		assert((here == 0 && shadows > 0 && at->charged == NODE_LIVE_CHARGED) ==
+		       !!(at->lists & NODE_ON_SHADOW_LIST));
 		assert(!at->dirty || at->lists & NODE_ON_DIRTY_CHAIN);
 		resident += here;
 		live += at->charged == NODE_LIVE_CHARGED;
@@ -420,11 +448,13 @@ void cache_check(const struct cache *cache)
 		check_file(cache, id, &dirty, &shadow_nodes);
 	assert(dirty == cache->domain.dirty_pages && shadow_nodes == cache->domain.shadow_nodes);
 	for (uint32_t id = cache->inode_lru.first; id; id = cache->files.at[id].lru_next) {
-		assert(cache->files.at[id].state & FILE_ON_LRU && cache->files.at[id].state & FILE_CACHED);
+		assert(cache->files.at[id].state & FILE_ON_LRU &&
+		       cache->files.at[id].state & FILE_CACHED);
 		inodes++;
 	}
 	for (uint32_t id = cache->dentry_lru.first; id; id = cache->names.at[id].lru_next) {
-		assert(cache->names.at[id].state & NAME_ON_LRU && cache->names.at[id].state & NAME_CACHED);
+		assert(cache->names.at[id].state & NAME_ON_LRU &&
+		       cache->names.at[id].state & NAME_CACHED);
 		dentries++;
 	}
 	assert(inodes == cache->inode_lru.count && dentries == cache->dentry_lru.count);

@@ -1,16 +1,20 @@
 /*
  * cache: the core. It decides what stays in memory and what goes; it never does I/O
  *
- * One `struct cache` is a machine's page cache, dentry cache and inode cache in one memory budget, following one policy. The caller names files and directory entries
- * once (cache_file_add, cache_name_add), then says what happens to them. Each call may fill a plan: the runs of pages to be read or
- * written. The caller carries the plan out and says when (cache_fetched, cache_written); until then those pages are in flight: present, not evictable. With
- * `completes_at_once` the core takes every run as done when it is planned, and the two calls are not needed.
+ * One `struct cache` is a machine's page cache, dentry cache and inode cache in one memory budget,
+ * following one policy. The caller names files and directory entries once (cache_file_add,
+ * cache_name_add), then says what happens to them. Each call may fill a plan: the runs of pages to
+ * be read or written. The caller carries the plan out and says when (cache_fetched, cache_written);
+ * until then those pages are in flight: present, not evictable. With `completes_at_once` the core
+ * takes every run as done when it is planned, and the two calls are not needed.
  *
- * Nothing here owns a clock, a thread, a lock or a descriptor; `now_ns` comes in with the calls that need it. The caller serialises.
- * The same calls in the same order give the same result, to the byte.
+ * Nothing here owns a clock, a thread, a lock or a descriptor; `now_ns` comes in with the calls
+ * that need it. The caller serialises. The same calls in the same order give the same result, to
+ * the byte.
  *
- * Cost: 16 bytes a folio, 6.6 bytes an indexed page (resident, or evicted and remembered), 88 a file, 28 a directory entry.
- * Words and rules: linux-caching.md in the project's design; each rule names its kernel source where it is written.
+ * Cost: 16 bytes a folio, 6.6 bytes an indexed page (resident, or evicted and remembered), 88 a
+ * file, 28 a directory entry. Words and rules: linux-caching.md in the project's design; each rule
+ * names its kernel source where it is written.
  */
 #ifndef REFAULT_CACHE_CACHE_H
 #define REFAULT_CACHE_CACHE_H
@@ -27,27 +31,39 @@ struct cache; /* opaque: cache_private.h */
 /* Since when does this file system use large folios? (linux-caching.md 1.6) */
 enum cache_folios {
 	CACHE_FOLIOS_NEVER, /* btrfs */
-	CACHE_FOLIOS_EARLY, /* as XFS: the switches folios_read and folios_write say "xfs" or "all" */
-	CACHE_FOLIOS_LATE,  /* as ext4: they say "all" */
+	/* as XFS: the switches folios_read and folios_write say "xfs" or "all" */
+	CACHE_FOLIOS_EARLY,
+	CACHE_FOLIOS_LATE, /* as ext4: they say "all" */
 };
 
-/* What the core must know of a file system. Bytes are charged ones: the object and its share of its accounting. */
+/*
+ * What the core must know of a file system. Bytes are charged ones: the object and its share of its
+ * accounting.
+ */
 struct cache_filesystem {
 	enum cache_folios folios;
-	bool marks_on_write;	      /* looks folios up as accessed in writes, if the switch write_marks_btrfs says so */
-	bool partial_reads_all;	      /* a folio that a write covers in part is read wherever the write touches it, not only at the blocks covered in part (XFS) */
-	bool reads_without_fs;	      /* reclaim from reads never enters the file system, in any kernel (XFS) */
-	bool writes_without_fs;	      /* nor from writes (XFS, btrfs) */
-	bool inode_make_fs;	      /* making an inode may reclaim dentries and inodes (btrfs: before its transaction) */
-	bool inode_read_fs;	      /* so may reading one in (XFS, btrfs) */
-	bool evicted_inodes_linger;   /* an inode evicted from the VFS stays charged until the file system frees it (XFS) */
+	/* looks folios up as accessed in writes, if the switch write_marks_btrfs says so */
+	bool marks_on_write;
+	/*
+	 * a folio that a write covers in part is read wherever the write touches it, not only at
+	 * the blocks covered in part (XFS)
+	 */
+	bool partial_reads_all;
+	/* reclaim from reads never enters the file system, in any kernel (XFS) */
+	bool reads_without_fs;
+	bool writes_without_fs; /* nor from writes (XFS, btrfs) */
+	/* making an inode may reclaim dentries and inodes (btrfs: before its transaction) */
+	bool inode_make_fs;
+	bool inode_read_fs; /* so may reading one in (XFS, btrfs) */
+	/* an inode evicted from the VFS stays charged until the file system frees it (XFS) */
+	bool evicted_inodes_linger;
 	uint32_t dentry_bytes;
-	uint32_t long_name_bytes;     /* on top, for a name over `inline_name_bytes` */
+	uint32_t long_name_bytes; /* on top, for a name over `inline_name_bytes` */
 	uint32_t inline_name_bytes;
 	uint32_t inode_bytes;
-	bool inode_bytes_switched;    /* inode_bytes is what the switch ext4_inode_bytes says */
-	uint32_t buffer_bytes;	      /* per written 4 KiB block: ext4's buffer heads */
-	uint32_t node_bytes;	      /* one index node of 64 pages */
+	bool inode_bytes_switched; /* inode_bytes is what the switch ext4_inode_bytes says */
+	uint32_t buffer_bytes;     /* per written 4 KiB block: ext4's buffer heads */
+	uint32_t node_bytes;       /* one index node of 64 pages */
 };
 
 struct cache_config {
@@ -55,17 +71,24 @@ struct cache_config {
 	const struct cache_filesystem *filesystem;
 	uint64_t memory_bytes; /* the cgroup's limit, or the whole machine's memory */
 	bool is_cgroup;
-	uint64_t pinned_bytes;	     /* of memory_bytes: not cache */
-	uint32_t readahead_pages;    /* the device's window */
-	uint32_t device_io_pages;    /* its largest request; at most this much of a large read is one window (4.10) */
+	uint64_t pinned_bytes;    /* of memory_bytes: not cache */
+	uint32_t readahead_pages; /* the device's window */
+	/* its largest request; at most this much of a large read is one window (4.10) */
+	uint32_t device_io_pages;
 	bool completes_at_once;
-	/* Bare mode of a scan policy: no readahead, single pages, no index or slab memory, every access a use. */
+	/*
+	 * Bare mode of a scan policy: no readahead, single pages, no index or slab memory, every
+	 * access a use.
+	 */
 	bool bare;
 };
 
 enum { CACHE_RECLAIM_STEP_PAGES = 32, CACHE_MEMORY_BYTES_MIN = 4 << 20 };
 
-/* Create; NULL if the memory is too small (ERROR_INPUT). `config` and what it points to may go afterwards. */
+/*
+ * Create; NULL if the memory is too small (ERROR_INPUT). `config` and what it points to may go
+ * afterwards.
+ */
 struct cache *cache_create(const struct cache_config *config, struct error *error);
 void cache_destroy(struct cache *cache);
 
@@ -88,9 +111,13 @@ struct cache_plan {
 /* ---- naming files and directory entries: identities, not memory ---- */
 
 enum cache_file_flags {
-	CACHE_FILE_SPARSE = 1,	  /* all hole: reading costs no device bytes until written */
+	CACHE_FILE_SPARSE = 1, /* all hole: reading costs no device bytes until written */
 	CACHE_FILE_DIRECTORY = 2,
-	CACHE_FILE_METADATA = 4,  /* a file system's own blocks in the page cache (a block device's pages): order 0, each look-up a use */
+	/*
+	 * a file system's own blocks in the page cache (a block device's pages): order 0, each
+	 * look-up a use
+	 */
+	CACHE_FILE_METADATA = 4,
 };
 
 /* A file of `size_bytes` that is on the device. Ids count up from 1. */
@@ -100,10 +127,16 @@ void cache_file_inline(struct cache *cache, uint32_t file);
 uint64_t cache_file_size(const struct cache *cache, uint32_t file);
 uint64_t cache_file_count(const struct cache *cache);
 
-/* A directory entry `name_bytes` long in the directory whose own entry is `parent` (0: the root), for `file` (0: there is none). Ids from 1. */
+/*
+ * A directory entry `name_bytes` long in the directory whose own entry is `parent` (0: the root),
+ * for `file` (0: there is none). Ids from 1.
+ */
 uint32_t cache_name_add(struct cache *cache, uint32_t parent, uint32_t file, uint32_t name_bytes);
 
-/* The name, which is not in memory and meant nothing, means this file, which is not in memory either: things that were there before. */
+/*
+ * The name, which is not in memory and meant nothing, means this file, which is not in memory
+ * either: things that were there before.
+ */
 void cache_name_bind(struct cache *cache, uint32_t name, uint32_t file);
 
 /* ---- who asks, and when ---- */
@@ -119,11 +152,13 @@ void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan);
 /* ---- open files ---- */
 
 /*
- * open(2) pays for the descriptor before it looks the name up or makes it (path_openat(), alloc_empty_file()); which allocation meets the limit decides whether dentries and
- * inodes can be shrunk, so the order matters. Each cache_open() follows one cache_open_pay().
+ * open(2) pays for the descriptor before it looks the name up or makes it (path_openat(),
+ * alloc_empty_file()); which allocation meets the limit decides whether dentries and inodes can be
+ * shrunk, so the order matters. Each cache_open() follows one cache_open_pay().
  */
 void cache_open_pay(struct cache *cache);
-uint32_t cache_open(struct cache *cache, uint32_t file); /* a handle, from 1; the inode is pinned by the caller's dentry */
+/* a handle, from 1; the inode is pinned by the caller's dentry */
+uint32_t cache_open(struct cache *cache, uint32_t file);
 void cache_close(struct cache *cache, uint32_t handle);
 
 enum cache_advice {
@@ -134,46 +169,63 @@ enum cache_advice {
 	CACHE_ADVICE_DONTNEED,
 };
 
-/* posix_fadvise(); bytes 0: to the end. WILLNEED and DONTNEED fill the plan and, like reads, may have to be called again: see cache_read(). */
+/*
+ * posix_fadvise(); bytes 0: to the end. WILLNEED and DONTNEED fill the plan and, like reads, may
+ * have to be called again: see cache_read().
+ */
 bool cache_advise(struct cache *cache, uint32_t handle, enum cache_advice advice, uint64_t *offset,
 		  uint64_t *bytes, struct cache_plan *plan);
 
 /* ---- pages ---- */
 
 /*
- * A buffered read. Moves *offset and *bytes along; true: done (also at the end of the file). False: the plan is full or the page at *offset is not there yet;
- * carry the plan out, empty it and call again with the same numbers.
+ * A buffered read. Moves *offset and *bytes along; true: done (also at the end of the file). False:
+ * the plan is full or the page at *offset is not there yet; carry the plan out, empty it and call
+ * again with the same numbers.
  */
-bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan);
+bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
+		struct cache_plan *plan);
 
 /*
- * A hint that the byte at `offset` will be read: brings what that will touch into the processor's caches, in three steps, each to be taken some reads after
- * the one before. Changes nothing.
+ * A hint that the byte at `offset` will be read: brings what that will touch into the processor's
+ * caches, in three steps, each to be taken some reads after the one before. Changes nothing.
  */
 enum cache_prefetch { CACHE_PREFETCH_INDEX, CACHE_PREFETCH_RECORD, CACHE_PREFETCH_NEIGHBOURS };
-void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset, enum cache_prefetch step);
+void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
+		    enum cache_prefetch step);
 
 /* A buffered write; grows the file. As cache_read(). */
-bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan);
-
-/* Touch a byte of each page of the range through a mapping of the whole file; `write`: store to it. As cache_read(). */
-bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan);
+bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
+		 struct cache_plan *plan);
 
 /*
- * Look a metadata block up (of a file added with CACHE_FILE_METADATA). If it is not there, it and what is missing of first .. first + pages - 1 around it are read.
- * Every block is active from the start: it is looked up before and after it is read.
+ * Touch a byte of each page of the range through a mapping of the whole file; `write`: store to it.
+ * As cache_read().
  */
-void cache_block(struct cache *cache, uint32_t file, uint64_t index, uint64_t first, uint64_t pages, struct cache_plan *plan);
+bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *offset,
+		 uint64_t *bytes, struct cache_plan *plan);
+
+/*
+ * Look a metadata block up (of a file added with CACHE_FILE_METADATA). If it is not there, it and
+ * what is missing of first .. first + pages - 1 around it are read. Every block is active from the
+ * start: it is looked up before and after it is read.
+ */
+void cache_block(struct cache *cache, uint32_t file, uint64_t index, uint64_t first, uint64_t pages,
+		 struct cache_plan *plan);
 /* The same for a block that is being made: nothing is read. */
 void cache_block_make(struct cache *cache, uint32_t file, uint64_t index);
 
 /*
- * Use a metadata buffer of the file system's own, named by any number. False: it was not there, and is now; whoever has not just made it must read it. Buffers take memory, and are
- * shrunk, on a whole machine; a cgroup has nothing to do with them.
+ * Use a metadata buffer of the file system's own, named by any number. False: it was not there, and
+ * is now; whoever has not just made it must read it. Buffers take memory, and are shrunk, on a
+ * whole machine; a cgroup has nothing to do with them.
  */
 bool cache_buffer_use(struct cache *cache, uint64_t key, uint32_t bytes);
 
-/* An inode that the file system's log holds (XFS): it can leave the VFS, but its memory stays until it is let go. */
+/*
+ * An inode that the file system's log holds (XFS): it can leave the VFS, but its memory stays until
+ * it is let go.
+ */
 void cache_inode_hold(struct cache *cache, uint32_t file);
 void cache_inode_release(struct cache *cache, uint32_t file);
 /* Blocks a journal may hold before it commits (the switch ext4_transaction_blocks). */
@@ -181,7 +233,10 @@ uint32_t cache_transaction_blocks(const struct cache *cache);
 /* How often the super block's shrinker has looked: file systems push their logs when it does. */
 uint64_t cache_shrinker_calls(const struct cache *cache);
 
-/* Hold a resident block in a journal (reclaim cannot free it; it goes to the active list): true if it was not held before. Or let it go, dirty. */
+/*
+ * Hold a resident block in a journal (reclaim cannot free it; it goes to the active list): true if
+ * it was not held before. Or let it go, dirty.
+ */
 bool cache_block_hold(struct cache *cache, uint32_t file, uint64_t index);
 void cache_block_release(struct cache *cache, uint32_t file, uint64_t index);
 
@@ -190,9 +245,13 @@ bool cache_sync_file(struct cache *cache, uint32_t file, struct cache_plan *plan
 bool cache_sync(struct cache *cache, struct cache_plan *plan);
 
 void cache_truncate(struct cache *cache, uint32_t file, uint64_t size_bytes);
-void cache_allocate(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes); /* fallocate: grows the file, holes become unwritten blocks */
+/* fallocate: grows the file, holes become unwritten blocks */
+void cache_allocate(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes);
 
-/* With `bare` alone: look one page up, insert it if it is missing, and count as a use if it is there. Returns whether it was. */
+/*
+ * With `bare` alone: look one page up, insert it if it is missing, and count as a use if it is
+ * there. Returns whether it was.
+ */
 bool cache_bare_access(struct cache *cache, uint32_t file, uint64_t index);
 
 /* Completions, unless completes_at_once. */
@@ -205,8 +264,9 @@ bool cache_name_cached(const struct cache *cache, uint32_t name);
 bool cache_inode_cached(const struct cache *cache, uint32_t file);
 
 /*
- * Look a name up and let it go again, as stat(2) does: allocates dentry and inode where they are missing (cached parents are the caller's business: look
- * up the parent first). The caller has paid for the device reads before.
+ * Look a name up and let it go again, as stat(2) does: allocates dentry and inode where they are
+ * missing (cached parents are the caller's business: look up the parent first). The caller has paid
+ * for the device reads before.
  */
 void cache_name_use(struct cache *cache, uint32_t name);
 /* The same, but held: an open file's. */
@@ -216,15 +276,24 @@ void cache_name_put(struct cache *cache, uint32_t name);
 void cache_name_link(struct cache *cache, uint32_t name, uint32_t file);
 /* The name means nothing any more. Its file dies, pages and all, when nothing else holds it. */
 void cache_name_unlink(struct cache *cache, uint32_t name);
-/* `name` moves: its file is `to`'s from now on (whose old file is unlinked), in memory too; `name` means nothing. */
+/*
+ * `name` moves: its file is `to`'s from now on (whose old file is unlinked), in memory too; `name`
+ * means nothing.
+ */
 void cache_name_rename(struct cache *cache, uint32_t name, uint32_t to);
 
-/* `name`, which is held, is an entry of the directory `parent` (held too) from now on, under a name this long. */
+/*
+ * `name`, which is held, is an entry of the directory `parent` (held too) from now on, under a name
+ * this long.
+ */
 void cache_name_move(struct cache *cache, uint32_t name, uint32_t parent, uint32_t name_bytes);
 
 /* ---- other memory, pressure and statistics ---- */
 
-/* Device bytes that a file system read for itself, outside the page cache (XFS and btrfs metadata buffers). */
+/*
+ * Device bytes that a file system read for itself, outside the page cache (XFS and btrfs metadata
+ * buffers).
+ */
 void cache_read_outside(struct cache *cache, uint64_t bytes);
 void cache_write_outside(struct cache *cache, uint64_t bytes);
 /* Kernel memory that is not a cache object (negative: given back). */
@@ -241,11 +310,13 @@ uint64_t cache_blame(const struct cache *cache, uint32_t victim, uint32_t evicto
 uint32_t cache_stream_count(const struct cache *cache); /* highest stream seen + 1 */
 uint64_t cache_resident_pages(const struct cache *cache, uint32_t file);
 /*
- * refault's own memory, for bench: bytes of page records and of the index, how many pages the index has entries for, how many of these are resident, and how
- * many are remembered after their eviction.
+ * refault's own memory, for bench: bytes of page records and of the index, how many pages the index
+ * has entries for, how many of these are resident, and how many are remembered after their
+ * eviction.
  */
-void cache_memory_parts(const struct cache *cache, uint64_t *record_bytes, uint64_t *index_bytes, uint64_t *index_entries,
-			uint64_t *resident_pages, uint64_t *remembered_pages);
+void cache_memory_parts(const struct cache *cache, uint64_t *record_bytes, uint64_t *index_bytes,
+			uint64_t *index_entries, uint64_t *resident_pages,
+			uint64_t *remembered_pages);
 
 /* Walk everything and assert what must hold. */
 void cache_check(const struct cache *cache);

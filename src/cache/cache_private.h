@@ -1,18 +1,22 @@
 /*
  * cache_private: the core's state, for the core's own files and the policies that scan
  *
- * Pages. A folio has one record, `struct page`, at a slot: links, the index node of its first page, and bits:
+ * Pages. A folio has one record, `struct page`, at a slot: links, the index node of its first page,
+ * and bits:
  *
  *     31          20 19       10 9     6 5      0
  *     |   flags     |  stream   | order | offset |      offset: the first page's place in its node
  *
- * Slots 0 and 1 are the heads of the inactive and the active list; a queue policy uses list 0 alone.
+ * Slots 0 and 1 are the heads of the inactive and the active list; a queue policy uses list 0
+ * alone.
  *
- * Index. 64 consecutive pages of a file share a node, as in the kernel's xarray: 6.6 bytes a page. Per page it holds `low`: RESIDENT | slot, or the low 31 bits of
- * the shadow's age; and `high`: 0 while resident or never cached, else what is known of the eviction. A page whose shadow the kernel has since thrown
- * away keeps HIGH_EVICTED and the evictor, for our own counts: the policy cannot see that. Nodes are found by hashing (file, index / 64).
+ * Index. 64 consecutive pages of a file share a node, as in the kernel's xarray: 6.6 bytes a page.
+ * Per page it holds `low`: RESIDENT | slot, or the low 31 bits of the shadow's age; and `high`: 0
+ * while resident or never cached, else what is known of the eviction. A page whose shadow the
+ * kernel has since thrown away keeps HIGH_EVICTED and the evictor, for our own counts: the policy
+ * cannot see that. Nodes are found by hashing (file, index / 64).
  *
- *     resident_pages(node) + shadow_count(node) > 0   <=>  the kernel has this node, and it is charged
+ *     resident_pages(node) + shadow_count(node) > 0 <=> the kernel has this node, and it is charged
  *     resident_pages(node) == 0 < shadow_count(node)  <=>  the node is on the shadow list
  */
 #ifndef REFAULT_CACHE_CACHE_PRIVATE_H
@@ -38,18 +42,22 @@ enum {
 	ORDER_MAX = 9, /* 2 MiB */
 };
 
-#define PAGE_ACTIVE	(1u << 20)
+#define PAGE_ACTIVE     (1u << 20)
 #define PAGE_REFERENCED (1u << 21)
 #define PAGE_WORKINGSET (1u << 22) /* was active once */
-#define PAGE_DIRTY	(1u << 23) /* some page of the folio is */
-#define PAGE_WRITEBACK	(1u << 24)
-#define PAGE_MARKER	(1u << 25) /* clean: the readahead marker; dirty or under writeback: free me when written. One bit, as in the kernel */
-#define PAGE_RECLAIM	PAGE_MARKER
-#define PAGE_YOUNG	(1u << 27) /* used through a mapping since last looked at */
-#define PAGE_MAPPED	(1u << 28)
-#define PAGE_LOCKED	(1u << 29) /* being read */
-#define PAGE_BUFFERS	(1u << 30) /* has buffer heads: charged */
-#define PAGE_HELD	(1u << 31) /* a journal holds its buffers: cannot be freed */
+#define PAGE_DIRTY      (1u << 23) /* some page of the folio is */
+#define PAGE_WRITEBACK  (1u << 24)
+/*
+ * Clean: the readahead marker; dirty or under writeback: free me when written. The kernel's one
+ * bit.
+ */
+#define PAGE_MARKER  (1u << 25)
+#define PAGE_RECLAIM PAGE_MARKER
+#define PAGE_YOUNG   (1u << 27) /* used through a mapping since last looked at */
+#define PAGE_MAPPED  (1u << 28)
+#define PAGE_LOCKED  (1u << 29) /* being read */
+#define PAGE_BUFFERS (1u << 30) /* has buffer heads: charged */
+#define PAGE_HELD    (1u << 31) /* a journal holds its buffers: cannot be freed */
 
 static inline uint32_t page_order(const struct page *page)
 {
@@ -70,24 +78,25 @@ static inline uint32_t page_stream(const struct page *page)
 
 enum { NODE_SHIFT = 6, NODE_PAGES = 1 << NODE_SHIFT };
 
-#define LOW_RESIDENT	  0x80000000u
-#define LOW_MASK	  0x7fffffffu
-#define HIGH_EVICTED	  0x8000u /* was cached, and evicted under pressure */
-#define HIGH_SHADOW	  0x4000u /* and the kernel still knows its age */
-#define HIGH_WORKINGSET	  0x2000u
+#define LOW_RESIDENT      0x80000000u
+#define LOW_MASK          0x7fffffffu
+#define HIGH_EVICTED      0x8000u /* was cached, and evicted under pressure */
+#define HIGH_SHADOW       0x4000u /* and the kernel still knows its age */
+#define HIGH_WORKINGSET   0x2000u
 #define HIGH_EVICTOR_MASK 0x03ffu
 
 struct node {
 	uint32_t low[NODE_PAGES];
 	uint16_t high[NODE_PAGES];
-	uint64_t dirty;	 /* bit per page */
-	uint64_t stored; /* bit per page: has a block on the device, where file->backed_pages does not say so */
+	uint64_t dirty; /* bit per page */
+	/* bit per page: has a block on the device, where file->backed_pages does not say so */
+	uint64_t stored;
 	uint32_t shadow_prev, shadow_next; /* the shadow list */
-	uint32_t dirty_next;		   /* the file's dirty chain */
+	uint32_t dirty_next;               /* the file's dirty chain */
 	uint8_t resident_pages;
 	uint8_t shadow_count;
 	uint8_t charged; /* enum node_charge */
-	uint8_t lists;	 /* NODE_ON_... */
+	uint8_t lists;   /* NODE_ON_... */
 };
 static_assert(sizeof(struct node) == 416, "6.5 bytes a page");
 
@@ -97,16 +106,16 @@ enum { NODE_ON_DIRTY_CHAIN = 1, NODE_ON_SHADOW_LIST = 2 };
 /* Apart from the nodes, so that finding one touches little memory. */
 struct node_key {
 	uint32_t file;
-	uint32_t chunk;	    /* index / NODE_PAGES; 2^38 pages, a pebibyte */
+	uint32_t chunk;     /* index / NODE_PAGES; 2^38 pages, a pebibyte */
 	uint32_t next_node; /* of the same file */
 };
 
 enum { NODES_PER_BLOCK = 1 << 16, DIRECTORY_CHUNKS_MAX = 1 << 20 /* 256 GiB */ };
 
 struct index {
-	struct node **blocks;	/* of NODES_PER_BLOCK */
-	struct node_key *keys;	/* by node */
-	uint32_t node_count;	/* handed out, node 0 is none */
+	struct node **blocks;  /* of NODES_PER_BLOCK */
+	struct node_key *keys; /* by node */
+	uint32_t node_count;   /* handed out, node 0 is none */
 	uint32_t node_capacity;
 	uint32_t free_node; /* chained by keys[].next_node */
 	uint32_t *buckets;
@@ -132,30 +141,33 @@ enum file_state {
 	FILE_SPARSE = CACHE_FILE_SPARSE,
 	FILE_DIRECTORY = CACHE_FILE_DIRECTORY,
 	FILE_METADATA = CACHE_FILE_METADATA,
-	FILE_CACHED = 16,     /* the inode is in memory */
+	FILE_CACHED = 16, /* the inode is in memory */
 	FILE_ON_LRU = 32,
 	FILE_REFERENCED = 64,
-	FILE_UNLINKED = 128,  /* no name; dies with its last reference */
-	FILE_EVICTED = 256,   /* the inode was evicted under pressure once */
-	FILE_LINGERS = 512,   /* evicted from the VFS, still the file system's (XFS) */
-	FILE_MAPPED = 2048,   /* page tables are charged */
-	FILE_DIRTY = 4096,    /* on the dirty list */
+	FILE_UNLINKED = 128, /* no name; dies with its last reference */
+	FILE_EVICTED = 256,  /* the inode was evicted under pressure once */
+	FILE_LINGERS = 512,  /* evicted from the VFS, still the file system's (XFS) */
+	FILE_MAPPED = 2048,  /* page tables are charged */
+	FILE_DIRTY = 4096,   /* on the dirty list */
 	FILE_DEAD = 8192,
-	FILE_LOGGED = 16384,  /* in the file system's log: its inode cannot be freed yet (XFS) */
+	FILE_LOGGED = 16384, /* in the file system's log: its inode cannot be freed yet (XFS) */
 };
 
 struct cache_file {
 	uint64_t size_bytes;
 	uint64_t backed_pages; /* pages 0 .. backed_pages - 1 have blocks on the device */
 	uint64_t dirtied_ns;   /* when it first became dirty */
-	uint32_t *directory;   /* node of chunk i, for i < directory_chunks: saves the hashing; NULL for a file of one node */
+	/*
+	 * node of chunk i, for i < directory_chunks: saves the hashing; NULL for a file of one node
+	 */
+	uint32_t *directory;
 	uint32_t directory_chunks;
-	uint32_t node_last;    /* found last: most look-ups are near the one before */
-	uint32_t node_first;   /* all nodes, chained by next_node */
-	uint32_t dirty_chain;  /* nodes with dirty pages, chained by dirty_next */
+	uint32_t node_last;   /* found last: most look-ups are near the one before */
+	uint32_t node_first;  /* all nodes, chained by next_node */
+	uint32_t dirty_chain; /* nodes with dirty pages, chained by dirty_next */
 	uint32_t resident_pages;
-	uint32_t node_live;    /* nodes that the kernel has */
-	uint32_t references;   /* dentries in memory, and open files */
+	uint32_t node_live;  /* nodes that the kernel has */
+	uint32_t references; /* dentries in memory, and open files */
 	uint32_t lru_prev, lru_next;
 	uint32_t dirty_prev, dirty_next;
 	uint16_t state;
@@ -170,7 +182,7 @@ enum name_state {
 
 struct cache_name {
 	uint32_t parent;
-	uint32_t file; /* 0: negative */
+	uint32_t file;       /* 0: negative */
 	uint32_t references; /* held open, and cached children */
 	uint32_t lru_prev, lru_next;
 	uint16_t stream;
@@ -179,12 +191,12 @@ struct cache_name {
 };
 
 struct open_file {
-	uint64_t start;	  /* the current readahead window, pages */
+	uint64_t start;    /* the current readahead window, pages */
 	uint64_t last_pos; /* where the last read stopped, bytes; UINT64_MAX before the first */
 	uint64_t prev_pos; /* the same, as readahead sees it */
 	uint32_t file;
 	uint32_t size, async_size; /* pages */
-	uint32_t window; /* pages: 0, the device's, or twice that */
+	uint32_t window;           /* pages: 0, the device's, or twice that */
 	uint16_t mmap_miss;
 	uint8_t order;
 	bool is_random, is_noreuse;
@@ -207,9 +219,12 @@ struct rules {
 	enum activate_on_write activate_on_write;
 	enum demote_on_refault demote_on_refault;
 	enum read_mark read_mark;
-	bool refault_on_write, ratio_is_sqrt, demote_per_priority, dirty_to_active, lazy_statistics, age_stored_first;
-	bool read_position_late, folios_on_read, folios_on_write, order_by_counter, readahead_split, readahead_io_cap, read_reclaim_fs;
-	bool noreuse_mapped, referenced_on_first_use, slab_by_priority, slab_debt_scaled, inode_steals_pages, slab_counts;
+	bool refault_on_write, ratio_is_sqrt, demote_per_priority, dirty_to_active, lazy_statistics,
+		age_stored_first;
+	bool read_position_late, folios_on_read, folios_on_write, order_by_counter, readahead_split,
+		readahead_io_cap, read_reclaim_fs;
+	bool noreuse_mapped, referenced_on_first_use, slab_by_priority, slab_debt_scaled,
+		inode_steals_pages, slab_counts;
 	bool open_file_late, background_waits;
 	uint32_t open_file_bytes, transaction_blocks, statistics_ops;
 	uint32_t charge_batch, read_batch, vfs_cache_pressure;
@@ -232,19 +247,20 @@ struct domain {
 	uint64_t slab_pages;  /* charged for it: slab_bytes + object_stock_bytes */
 	uint64_t object_stock_bytes;
 	uint64_t list_pages[LIST_COUNT];
-	uint64_t age;	      /* nonresident age: evictions and activations, pages */
-	uint64_t activations; /* by refault */
-	uint64_t activations_seen; /* at the end of the last reclaim */
+	uint64_t age;                  /* nonresident age: evictions and activations, pages */
+	uint64_t activations;          /* by refault */
+	uint64_t activations_seen;     /* at the end of the last reclaim */
 	struct lists_summed published; /* what reclaim believes, when statistics are lazy */
 	uint64_t published_ns;
 	uint64_t dirty_pages;
 	uint64_t pages_min, pages_low, pages_high; /* watermarks, free pages; whole machine only */
 	uint64_t debt_super, debt_shadow, debt_buffers; /* deferred slab work, objects */
-	uint32_t shadow_list; /* first node that holds nothing but shadows, in order of becoming so */
+	/* first node that holds nothing but shadows, in order of becoming so */
+	uint32_t shadow_list;
 	uint32_t shadow_last;
 	uint32_t shadow_nodes;
-	bool is_full;	    /* a charge failed for good */
-	bool flush_wanted;  /* reclaim met only dirty pages */
+	bool is_full;      /* a charge failed for good */
+	bool flush_wanted; /* reclaim met only dirty pages */
 };
 
 /* One reclaim call's state, and what one priority of it scanned. */
@@ -252,9 +268,9 @@ struct scan {
 	struct domain *domain;
 	uint64_t target_pages;
 	uint64_t reclaimed_pages; /* so far */
-	uint64_t scanned_pages;	  /* at this priority */
+	uint64_t scanned_pages;   /* at this priority */
 	uint64_t eligible_pages;  /* on the lists before this priority, for slab_target=scanned */
-	uint32_t priority;	  /* 12 .. 0 */
+	uint32_t priority;        /* 12 .. 0 */
 	bool is_background;
 	bool fs_allowed;
 	bool demote;
@@ -304,24 +320,27 @@ struct cache {
 	uint32_t readahead_pages, device_io_pages;
 	bool completes_at_once, is_bare;
 	bool charge_always; /* the present call's charges never fail */
-	bool fs_allowed; /* may reclaim caused by the present call enter the file system? Set by cache_enter() */
+	/* may reclaim caused by the present call enter the file system? Set by cache_enter() */
+	bool fs_allowed;
 	uint32_t stream, stream_count;
 	struct counters *counted; /* streams[stream] */
 	uint64_t now_ns, flush_check_ns;
 	uint64_t op_count;
 	bool in_shrinker;
-	uint64_t late_bytes[2]; /* of objects freed by a shrinker, not back yet: lately, and before */
-	uint64_t late_op;	/* when the first became the second */
-	struct cache_plan *flush_plan; /* for what is written during reclaim; NULL: the caller completes writes itself */
-	uint64_t flushed_bytes;	       /* by that, not yet in a caller's plan */
+	/* of objects freed by a shrinker, not back yet: lately, and before */
+	uint64_t late_bytes[2];
+	uint64_t late_op; /* when the first became the second */
+	/* for what is written during reclaim; NULL: the caller completes writes itself */
+	struct cache_plan *flush_plan;
+	uint64_t flushed_bytes; /* by that, not yet in a caller's plan */
 	uint64_t pinned_bytes;
-	uint32_t closed_files; /* whose memory is not back yet */
+	uint32_t closed_files;  /* whose memory is not back yet */
 	uint64_t logged_inodes; /* held by the file system's log */
-	uint64_t super_scans;  /* times the super block's shrinker looked */
-	uint32_t *window; /* READAHEAD_PAGES_MAX slots: the readahead window being built */
+	uint64_t super_scans;   /* times the super block's shrinker looked */
+	uint32_t *window;       /* READAHEAD_PAGES_MAX slots: the readahead window being built */
 	uint32_t window_count;
 	struct counters *streams; /* by stream */
-	uint64_t *blame; /* victim * (STREAMS) + evictor */
+	uint64_t *blame;          /* victim * (STREAMS) + evictor */
 };
 
 enum { CACHE_STREAMS = 1024 };
@@ -386,9 +405,10 @@ static inline void page_prefetch_index(const struct cache *cache, const struct p
 }
 
 /*
- * Put 2^order pages at `page_index` (aligned; none of them resident) into the cache, charging for them first. Returns the slot.
- * `missed_until`: pages below this index are being asked for now and count as misses, the others as readahead. INSERT_READAHEAD returns 0 when
- * there is no room after one reclaim.
+ * Put 2^order pages at `page_index` (aligned; none of them resident) into the cache, charging for
+ * them first. Returns the slot. `missed_until`: pages below this index are being asked for now and
+ * count as misses, the others as readahead. INSERT_READAHEAD returns 0 when there is no room after
+ * one reclaim.
  */
 uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t order,
 		     enum insert_reason reason, uint64_t missed_until);
@@ -414,10 +434,14 @@ void page_add_buffers(struct cache *cache, uint32_t slot);
 
 /* ---- plan ---- */
 
-void plan_fetch(struct cache *cache, struct cache_plan *plan, uint32_t file, uint64_t page_index, uint32_t pages);
+void plan_fetch(struct cache *cache, struct cache_plan *plan, uint32_t file, uint64_t page_index,
+		uint32_t pages);
 static inline bool plan_has_room(const struct cache_plan *plan)
 {
-	/* The widest window has READAHEAD_PAGES_MAX pages, so at most half as many runs; a node has 32 dirty ones. */
+	/*
+	 * The widest window has READAHEAD_PAGES_MAX pages, so at most half as many runs; a node has
+	 * 32 dirty ones.
+	 */
 	return plan->fetch_count + READAHEAD_PAGES_MAX / 2 + 8 <= CACHE_PLAN_RUNS &&
 	       plan->write_count + NODE_PAGES <= CACHE_PLAN_RUNS;
 }
@@ -425,7 +449,10 @@ static inline bool plan_has_room(const struct cache_plan *plan)
 /* ---- domain.c: the budget ---- */
 
 void domain_init(struct cache *cache, const struct cache_config *config);
-/* How hard a charge tries: readahead gives up after one reclaim (__GFP_NORETRY), a journal's never fails (__GFP_NOFAIL). */
+/*
+ * How hard a charge tries: readahead gives up after one reclaim (__GFP_NORETRY), a journal's never
+ * fails (__GFP_NOFAIL).
+ */
 enum charge_effort { CHARGE_ONCE, CHARGE_RETRY, CHARGE_ALWAYS };
 
 /* May reclaim. False (CHARGE_ONCE only): there is no room. */
@@ -438,10 +465,18 @@ void slab_charge(struct cache *cache, int64_t bytes);
 const struct lists_summed *domain_sizes(struct cache *cache, struct lists_summed *exact);
 
 /*
- * What kind of allocation is under way, and so whether reclaim that it causes may shrink dentries and inodes. Sources: linux-caching.md 6.5; mm/readahead.c
- * memalloc_nofs_save() (5.8); fs/dcache.c GFP_KERNEL; ext4 and XFS allocate inodes inside a transaction, btrfs before it.
+ * What kind of allocation is under way, and so whether reclaim that it causes may shrink dentries
+ * and inodes. Sources: linux-caching.md 6.5; mm/readahead.c memalloc_nofs_save() (5.8); fs/dcache.c
+ * GFP_KERNEL; ext4 and XFS allocate inodes inside a transaction, btrfs before it.
  */
-enum allocation { ALLOCATION_READ, ALLOCATION_WRITE, ALLOCATION_DENTRY, ALLOCATION_INODE_READ, ALLOCATION_INODE_MAKE, ALLOCATION_JOURNAL };
+enum allocation {
+	ALLOCATION_READ,
+	ALLOCATION_WRITE,
+	ALLOCATION_DENTRY,
+	ALLOCATION_INODE_READ,
+	ALLOCATION_INODE_MAKE,
+	ALLOCATION_JOURNAL
+};
 
 static inline void cache_enter(struct cache *cache, enum allocation allocation)
 {
@@ -475,33 +510,45 @@ static inline void cache_enter(struct cache *cache, enum allocation allocation)
 /* Free `target` pages if it can; returns how many it did. */
 uint64_t reclaim(struct cache *cache, uint64_t target_pages, bool is_background);
 
-/* Dentries and inodes alone, as if the file system may be entered, until a charge of `pages` fits. */
+/*
+ * Dentries and inodes alone, as if the file system may be entered, until a charge of `pages` fits.
+ */
 void reclaim_slab(struct cache *cache, uint64_t pages);
 void slab_shrink(struct cache *cache, struct scan *scan);
 void inode_pages_gone(struct cache *cache, uint32_t file); /* its last page or shadow node left */
-void inode_pages_arrive(struct cache *cache, uint32_t file); /* its first page came while it was on the LRU */
+/* its first page came while it was on the LRU */
+void inode_pages_arrive(struct cache *cache, uint32_t file);
 void file_reference_put(struct cache *cache, uint32_t file);
 void inode_maybe_dies(struct cache *cache, uint32_t file);
 void shadow_list_add(struct cache *cache, uint32_t node);
 void shadow_list_remove(struct cache *cache, uint32_t node);
-/* Brings charge and shadow list up to date after the node's counts changed. Never reclaims: whoever makes a node live has charged for it. */
+/*
+ * Brings charge and shadow list up to date after the node's counts changed. Never reclaims: whoever
+ * makes a node live has charged for it.
+ */
 void node_account(struct cache *cache, uint32_t node);
 
 /* ---- readahead.c ---- */
 
-void readahead_sync(struct cache *cache, struct open_file *open, uint64_t page_index, uint64_t pages, struct cache_plan *plan);
-void readahead_async(struct cache *cache, struct open_file *open, uint32_t slot, uint64_t page_index, uint64_t pages, struct cache_plan *plan);
+void readahead_sync(struct cache *cache, struct open_file *open, uint64_t page_index,
+		    uint64_t pages, struct cache_plan *plan);
+void readahead_async(struct cache *cache, struct open_file *open, uint32_t slot,
+		     uint64_t page_index, uint64_t pages, struct cache_plan *plan);
 /* Read exactly these pages where missing, order 0. */
-void readahead_exact(struct cache *cache, uint32_t file, uint64_t page_index, uint64_t pages, uint64_t missed_until, struct cache_plan *plan);
+void readahead_exact(struct cache *cache, uint32_t file, uint64_t page_index, uint64_t pages,
+		     uint64_t missed_until, struct cache_plan *plan);
 /* Read this one missing page, trying hard for the room (filemap_create_folio()). */
-void readahead_none(struct cache *cache, uint32_t file, uint64_t page_index, struct cache_plan *plan);
-void readahead_around(struct cache *cache, struct open_file *open, uint64_t page_index, struct cache_plan *plan);
+void readahead_none(struct cache *cache, uint32_t file, uint64_t page_index,
+		    struct cache_plan *plan);
+void readahead_around(struct cache *cache, struct open_file *open, uint64_t page_index,
+		      struct cache_plan *plan);
 
 /* ---- writeback.c ---- */
 
 /*
- * Plan the writing of a file's dirty pages first .. last - 1; false: no room in the plan, go round again. `start_only`: they stay under writeback
- * until writeback_settle(), even if the plan completes at once.
+ * Plan the writing of a file's dirty pages first .. last - 1; false: no room in the plan, go round
+ * again. `start_only`: they stay under writeback until writeback_settle(), even if the plan
+ * completes at once.
  */
 bool writeback_file(struct cache *cache, uint32_t file, uint64_t first, uint64_t last,
 		    struct cache_plan *plan, bool start_only);

@@ -10,7 +10,7 @@
 
 struct counters {
 #define COUNTER(name, unit, meaning) uint64_t name;
-#define LEVEL(name, unit, meaning) uint64_t name;
+#define LEVEL(name, unit, meaning)   uint64_t name;
 #include "cache/counters.def"
 #undef COUNTER
 #undef LEVEL

@@ -1,8 +1,9 @@
 /*
  * domain: a memory budget, and what happens when it is reached
  *
- * A cgroup reclaims in the task that charges, when the limit is reached; a whole machine wakes its background reclaim below the low watermark, which frees up to
- * the high one. Source: Linux mm/memcontrol.c, try_charge_memcg(); mm/page_alloc.c, __setup_per_zone_wmarks().
+ * A cgroup reclaims in the task that charges, when the limit is reached; a whole machine wakes its
+ * background reclaim below the low watermark, which frees up to the high one. Source: Linux
+ * mm/memcontrol.c, try_charge_memcg(); mm/page_alloc.c, __setup_per_zone_wmarks().
  */
 #include <assert.h>
 
@@ -57,9 +58,11 @@ const struct lists_summed *domain_sizes(struct cache *cache, struct lists_summed
 }
 
 /*
- * Background reclaim keeps up with whoever allocates: it runs until the high watermark, or until a pass frees nothing. Unless it sleeps: up to 5.8 XFS made whoever reclaimed its
- * inodes wait for them to be written, background reclaim too (fs/xfs/xfs_icache.c, xfs_reclaim_inodes_nr() with SYNC_WAIT). Then tasks find the min watermark and reclaim for
- * themselves, with the flags of their own allocation: a reader takes pages only.
+ * Background reclaim keeps up with whoever allocates: it runs until the high watermark, or until a
+ * pass frees nothing. Unless it sleeps: up to 5.8 XFS made whoever reclaimed its inodes wait for
+ * them to be written, background reclaim too (fs/xfs/xfs_icache.c, xfs_reclaim_inodes_nr() with
+ * SYNC_WAIT). Then tasks find the min watermark and reclaim for themselves, with the flags of their
+ * own allocation: a reader takes pages only.
  */
 static void charge_machine(struct cache *cache, uint64_t pages)
 {
@@ -69,8 +72,10 @@ static void charge_machine(struct cache *cache, uint64_t pages)
 	if (domain->usage_pages + domain->pages_low <= domain->limit_pages)
 		return;
 	if (cache->rules.background_waits && cache->logged_inodes > 0) {
-		for (uint32_t retry = 0; domain->usage_pages + domain->pages_min > domain->limit_pages; retry++)
-			if (reclaim(cache, CACHE_RECLAIM_STEP_PAGES, false) == 0 && retry >= RECLAIM_RETRIES)
+		for (uint32_t retry = 0;
+		     domain->usage_pages + domain->pages_min > domain->limit_pages; retry++)
+			if (reclaim(cache, CACHE_RECLAIM_STEP_PAGES, false) == 0 &&
+			    retry >= RECLAIM_RETRIES)
 				break;
 	} else {
 		while (domain->usage_pages + domain->pages_high > domain->limit_pages)
@@ -78,7 +83,8 @@ static void charge_machine(struct cache *cache, uint64_t pages)
 				break;
 	}
 	/* The last reserves are for those who free memory. */
-	if (domain->usage_pages > domain->limit_pages && reclaim(cache, CACHE_RECLAIM_STEP_PAGES, true) == 0)
+	if (domain->usage_pages > domain->limit_pages &&
+	    reclaim(cache, CACHE_RECLAIM_STEP_PAGES, true) == 0)
 		domain->is_full = domain->usage_pages > domain->limit_pages;
 }
 
@@ -90,8 +96,10 @@ static void stock_drain(struct domain *domain)
 }
 
 /*
- * Nothing is left to reclaim without the file system's help. Whether the kernel kills here is a matter of luck (which of a create's allocations met the limit: ext4's inode may
- * not enter the file system, its dentry may; measured: two of three equal runs in 96 MiB were killed); the run that we are to tell about goes on, so the luckier one came first.
+ * Nothing is left to reclaim without the file system's help. Whether the kernel kills here is a
+ * matter of luck (which of a create's allocations met the limit: ext4's inode may not enter the
+ * file system, its dentry may; measured: two of three equal runs in 96 MiB were killed); the run
+ * that we are to tell about goes on, so the luckier one came first.
  */
 static bool charge_last_resort(struct cache *cache, uint64_t pages)
 {
@@ -134,7 +142,9 @@ static bool charge_cgroup(struct cache *cache, uint64_t pages, enum charge_effor
 			batch = pages;
 			continue;
 		}
-		reclaimed = reclaim(cache, pages > CACHE_RECLAIM_STEP_PAGES ? pages : CACHE_RECLAIM_STEP_PAGES, false);
+		reclaimed = reclaim(
+			cache, pages > CACHE_RECLAIM_STEP_PAGES ? pages : CACHE_RECLAIM_STEP_PAGES,
+			false);
 		if (domain->usage_pages + pages <= domain->limit_pages)
 			continue;
 		if (!drained) {
@@ -184,8 +194,9 @@ void domain_uncharge(struct cache *cache, uint64_t pages)
 }
 
 /*
- * Objects are charged by the byte: whole pages are charged as they are needed, and what is left of them is kept for the next (obj_cgroup_charge(), refill_obj_stock()).
- * An object's bytes come back at once, however full its slab is (measured on 6.18).
+ * Objects are charged by the byte: whole pages are charged as they are needed, and what is left of
+ * them is kept for the next (obj_cgroup_charge(), refill_obj_stock()). An object's bytes come back
+ * at once, however full its slab is (measured on 6.18).
  */
 void slab_charge(struct cache *cache, int64_t bytes)
 {
@@ -201,7 +212,8 @@ void slab_charge(struct cache *cache, int64_t bytes)
 			return;
 		}
 		pages = pages_from_bytes_up((uint64_t)bytes);
-		(void)domain_charge(cache, pages, cache->charge_always ? CHARGE_ALWAYS : CHARGE_RETRY);
+		(void)domain_charge(cache, pages,
+				    cache->charge_always ? CHARGE_ALWAYS : CHARGE_RETRY);
 		domain->slab_pages += pages;
 		domain->object_stock_bytes += bytes_from_pages(pages) - (uint64_t)bytes;
 	} else {
@@ -229,7 +241,8 @@ void cache_publish(struct cache *cache)
 {
 	struct domain *domain = &cache->domain;
 
-	domain->published = (struct lists_summed){domain->list_pages[LIST_INACTIVE],
-						  domain->list_pages[LIST_ACTIVE], domain->activations};
+	domain->published =
+		(struct lists_summed){domain->list_pages[LIST_INACTIVE],
+				      domain->list_pages[LIST_ACTIVE], domain->activations};
 	domain->published_ns = cache->now_ns;
 }

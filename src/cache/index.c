@@ -1,8 +1,9 @@
 /*
  * index: (file, page) to node, by hashing (file, chunk)
  *
- * Linear probing at most half full, without tombstones: a removal moves later entries of its run back. Keys are apart from the nodes and small, so that probing
- * stays in the processor's caches while the nodes do not fit there.
+ * Linear probing at most half full, without tombstones: a removal moves later entries of its run
+ * back. Keys are apart from the nodes and small, so that probing stays in the processor's caches
+ * while the nodes do not fit there.
  */
 #include <assert.h>
 
@@ -30,7 +31,8 @@ void index_init(struct index *index)
 
 void index_deinit(struct index *index)
 {
-	for (uint32_t i = 0; i < (index->node_capacity + NODES_PER_BLOCK - 1) / NODES_PER_BLOCK; i++)
+	for (uint32_t i = 0; i < (index->node_capacity + NODES_PER_BLOCK - 1) / NODES_PER_BLOCK;
+	     i++)
 		memory_free(index->blocks[i]);
 	memory_free(index->blocks);
 	memory_free(index->keys);
@@ -89,12 +91,14 @@ uint32_t index_insert(struct index *index, uint32_t file, uint32_t chunk)
 			if ((block & (block - 1)) == 0) {
 				size_t blocks = block ? (size_t)block * 2 : 1;
 
-				index->blocks = memory_resize(index->blocks, blocks, sizeof(*index->blocks));
+				index->blocks = memory_resize(index->blocks, blocks,
+							      sizeof(*index->blocks));
 				index->keys = memory_resize(index->keys, blocks * NODES_PER_BLOCK,
 							    sizeof(*index->keys));
 			}
 			index->blocks[block] = memory_alloc(NODES_PER_BLOCK, sizeof(struct node));
-			memory_use_randomly(index->blocks[block], NODES_PER_BLOCK * sizeof(struct node));
+			memory_use_randomly(index->blocks[block],
+					    NODES_PER_BLOCK * sizeof(struct node));
 			index->node_capacity += NODES_PER_BLOCK;
 		}
 	}
@@ -116,7 +120,10 @@ void index_remove(struct index *index, uint32_t node)
 	     at = (at + 1) & index->bucket_mask) {
 		uint32_t home = bucket_of(index, index->buckets[at]);
 
-		/* May this entry live in the hole? Yes unless its home lies between the hole and it. */
+		/*
+		 * May this entry live in the hole? Yes unless its home lies between the hole and
+		 * it.
+		 */
 		if (((at - home) & index->bucket_mask) >= ((at - hole) & index->bucket_mask)) {
 			index->buckets[hole] = index->buckets[at];
 			index->buckets[at] = 0;

@@ -19,7 +19,8 @@ static uint32_t slot_take(struct cache *cache)
 		size_t capacity = (size_t)cache->page_capacity * 2;
 
 		assert(capacity <= UINT32_C(1) << 31);
-		cache->queue.pages = memory_resize(cache->queue.pages, capacity, sizeof(struct page));
+		cache->queue.pages =
+			memory_resize(cache->queue.pages, capacity, sizeof(struct page));
 		memory_use_randomly(cache->queue.pages, capacity * sizeof(struct page));
 		if (cache->queue.marks) {
 			cache->queue.marks = memory_resize(cache->queue.marks, capacity / 64, 8);
@@ -87,9 +88,10 @@ void page_list_move(struct cache *cache, uint32_t slot, enum list to, bool to_ol
 /* ---- nodes ---- */
 
 /*
- * A node is in the kernel, and charged, while it holds pages or shadows; a file whose only page is page 0 needs none, nor does a folio of 64 pages or
- * more, which fills a slot one level up.
- * Source: Linux lib/xarray.c; sizes: linux-caching.md 6.1. Upper levels are 1/64 of the leaves and not modelled.
+ * A node is in the kernel, and charged, while it holds pages or shadows; a file whose only page is
+ * page 0 needs none, nor does a folio of 64 pages or more, which fills a slot one level up. Source:
+ * Linux lib/xarray.c; sizes: linux-caching.md 6.1. Upper levels are 1/64 of the leaves and not
+ * modelled.
  */
 void node_account(struct cache *cache, uint32_t node)
 {
@@ -140,7 +142,10 @@ static void directory_add(struct cache_file *file, const struct index *index, ui
 	file->directory[chunk] = node;
 }
 
-/* Make the node of this page, and pay for it if the kernel would have to allocate it now. May reclaim. */
+/*
+ * Make the node of this page, and pay for it if the kernel would have to allocate it now. May
+ * reclaim.
+ */
 static void node_prepare(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t order)
 {
 	struct cache_file *at = &cache->files.at[file];
@@ -193,10 +198,13 @@ static void node_fill(struct cache *cache, uint32_t node, uint32_t first, uint32
 				at->shadow_count--;
 			}
 			/* A hole is filled with zeros: nothing is read again. */
-			if (is_read && page_is_stored(cache, cache->index.keys[node].file,
-						      ((uint64_t)cache->index.keys[node].chunk << NODE_SHIFT) + i)) {
+			if (is_read &&
+			    page_is_stored(cache, cache->index.keys[node].file,
+					   ((uint64_t)cache->index.keys[node].chunk << NODE_SHIFT) +
+						   i)) {
 				counted->reread_bytes += PAGE_BYTES;
-				cache->blame[cache->stream * CACHE_STREAMS + (high & HIGH_EVICTOR_MASK)]++;
+				cache->blame[cache->stream * CACHE_STREAMS +
+					     (high & HIGH_EVICTOR_MASK)]++;
 			}
 			at->high[i] = 0;
 		}
@@ -213,11 +221,14 @@ uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, ui
 	struct memory memory = {0};
 	bool to_active = false, is_read = reason != INSERT_WRITE;
 
-	/* Charging may reclaim, and reclaim may touch any node: pay for everything first, then change things. */
+	/*
+	 * Charging may reclaim, and reclaim may touch any node: pay for everything first, then
+	 * change things.
+	 */
 	if (!domain_charge(cache, pages,
-			   reason == INSERT_READAHEAD	? CHARGE_ONCE
-			   : cache->charge_always	? CHARGE_ALWAYS
-							: CHARGE_RETRY))
+			   reason == INSERT_READAHEAD ? CHARGE_ONCE
+			   : cache->charge_always     ? CHARGE_ALWAYS
+						      : CHARGE_RETRY))
 		return 0;
 	for (uint64_t at = page_index; at < page_index + pages; at += NODE_PAGES)
 		node_prepare(cache, file, at, order);
@@ -229,10 +240,12 @@ uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, ui
 		if (done == 0)
 			cache->queue.pages[slot] = (struct page){
 				.node = node,
-				.bits = (uint32_t)(page_index % NODE_PAGES) | order << PAGE_ORDER_SHIFT |
+				.bits = (uint32_t)(page_index % NODE_PAGES) |
+					order << PAGE_ORDER_SHIFT |
 					cache->stream << PAGE_STREAM_SHIFT,
 			};
-		node_fill(cache, node, (uint32_t)((page_index + done) % NODE_PAGES), here, slot, is_read, &memory);
+		node_fill(cache, node, (uint32_t)((page_index + done) % NODE_PAGES), here, slot,
+			  is_read, &memory);
 		node_account(cache, node);
 	}
 	if (cache->files.at[file].resident_pages == 0 && cache->files.at[file].state & FILE_ON_LRU)
@@ -286,7 +299,10 @@ void page_evict(struct cache *cache, uint32_t slot)
 	uint32_t low;
 
 	assert(!(page->bits & (PAGE_DIRTY | PAGE_WRITEBACK | PAGE_LOCKED)));
-	/* Source: Linux mm/workingset.c, workingset_eviction(): 5.15 stores the age, then counts; before, the other way round. */
+	/*
+	 * Source: Linux mm/workingset.c, workingset_eviction(): 5.15 stores the age, then counts;
+	 * before, the other way round.
+	 */
 	if (!cache->rules.age_stored_first)
 		domain->age += pages;
 	low = (uint32_t)domain->age & LOW_MASK;
@@ -377,7 +393,10 @@ void page_set_dirty(struct cache *cache, uint32_t slot, uint64_t page_index)
 	writeback_file_dirtied(cache, cache->index.keys[node].file);
 }
 
-/* ext4 keeps a buffer head for each block of a page that was written or partly read. Source: linux-caching.md 6.1. */
+/*
+ * ext4 keeps a buffer head for each block of a page that was written or partly read. Source:
+ * linux-caching.md 6.1.
+ */
 void page_add_buffers(struct cache *cache, uint32_t slot)
 {
 	struct page *page = &cache->queue.pages[slot];

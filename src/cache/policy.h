@@ -1,14 +1,18 @@
 /*
  * policy: which page goes
  *
- * The interface of the shelf cache/policy/. A policy orders the resident pages of a domain and chooses victims; whether a page or a dentry
- * or an inode is reclaimed is not its question (slab.h). There are two kinds:
+ * The interface of the shelf cache/policy/. A policy orders the resident pages of a domain and
+ * chooses victims; whether a page or a dentry or an inode is reclaimed is not its question
+ * (slab.h). There are two kinds:
  *
- *   queue policies   one list, used by the plain cache (bare.h) and by the full model alike: insert, hit, victim. See policy/fifo.c.
- *   scan policies    a kernel's: they see the domain, scan by priority, and follow the switches. See policy/linux.c.
+ *   queue policies one list, used by the plain cache (bare.h) and by the full model alike: insert,
+ *   hit, victim. See policy/fifo.c.
+ *   scan policies a kernel's: they see the domain, scan by priority, and follow the switches. See
+ *   policy/linux.c.
  *
- * A page record is 16 bytes, the same in both engines: two links and eight bytes that only the engine reads. What else a queue policy needs to know about a
- * page is in `marks`, one bit a page, if it asks for it. Slot 0 is the list's head, never a page.
+ * A page record is 16 bytes, the same in both engines: two links and eight bytes that only the
+ * engine reads. What else a queue policy needs to know about a page is in `marks`, one bit a page,
+ * if it asks for it. Slot 0 is the list's head, never a page.
  */
 #ifndef REFAULT_CACHE_POLICY_H
 #define REFAULT_CACHE_POLICY_H
@@ -33,11 +37,14 @@ struct page {
 };
 static_assert(sizeof(struct page) == 16, "a page record is 16 bytes");
 
-/* A circular list through page records: pages[head].next is the newest, pages[head].prev the oldest. */
+/*
+ * A circular list through page records: pages[head].next is the newest, pages[head].prev the
+ * oldest.
+ */
 struct page_queue {
 	struct page *pages;
 	uint64_t *marks; /* one bit a slot; NULL unless the policy has_marks */
-	uint32_t head;	 /* the list's own slot */
+	uint32_t head;   /* the list's own slot */
 };
 
 static inline void queue_init(struct page *pages, uint32_t head)
@@ -93,9 +100,14 @@ struct policy {
 	const struct switches *preset;
 	/* A resident page was used; it may be promoted. */
 	void (*mark)(struct cache *cache, uint32_t slot);
-	/* A page comes back and finds its shadow, 31 bits of the age it left at: shall it be active at once? */
+	/*
+	 * A page comes back and finds its shadow, 31 bits of the age it left at: shall it be active
+	 * at once?
+	 */
 	bool (*refault)(struct cache *cache, uint32_t slot, uint32_t shadow_age, bool workingset);
-	/* One priority's worth of scanning; adds to scan->reclaimed_pages and scan->scanned_pages. */
+	/*
+	 * One priority's worth of scanning; adds to scan->reclaimed_pages and scan->scanned_pages.
+	 */
 	void (*scan)(struct cache *cache, struct scan *scan);
 	/* A whole reclaim call ended. */
 	void (*reclaimed)(struct cache *cache);

@@ -1,8 +1,9 @@
 /*
  * policy options: which rules the cache follows, by name
  *
- * A policy is named ("linux-6.18", "lru") and its switches can be set one by one: "linux-4.5,activate_on_write=never". The list of switches is
- * switches.def; a policy that stands for a kernel is a row of values for all of them (policy/linux_presets.c).
+ * A policy is named ("linux-6.18", "lru") and its switches can be set one by one:
+ * "linux-4.5,activate_on_write=never". The list of switches is switches.def; a policy that stands
+ * for a kernel is a row of values for all of them (policy/linux_presets.c).
  */
 #ifndef REFAULT_CACHE_POLICY_OPTIONS_H
 #define REFAULT_CACHE_POLICY_OPTIONS_H
@@ -21,7 +22,10 @@ enum switch_id {
 	SWITCH_COUNT,
 };
 
-/* Every switch as a number: the index of the word for those that take words, the number itself for the others. */
+/*
+ * Every switch as a number: the index of the word for those that take words, the number itself for
+ * the others.
+ */
 struct switches {
 	uint32_t value[SWITCH_COUNT];
 };
@@ -32,15 +36,20 @@ struct policy_options {
 };
 
 /*
- * Parse NAME[,KEY=VALUE]... . Fails (ERROR_INPUT) with what was found and what was expected (nearest name, the values a key takes).
- * Without a NAME (text begins with KEY= or is "") the default policy is meant.
+ * Parse NAME[,KEY=VALUE]... . Fails (ERROR_INPUT) with what was found and what was expected
+ * (nearest name, the values a key takes). Without a NAME (text begins with KEY= or is "") the
+ * default policy is meant.
  */
 bool policy_options_parse(struct policy_options *options, const char *text, struct error *error);
 
 /* Set one "KEY=VALUE" on top. */
-bool policy_options_set(struct policy_options *options, const char *key_and_value, struct error *error);
+bool policy_options_set(struct policy_options *options, const char *key_and_value,
+			struct error *error);
 
-/* "linux-6.18" or "linux-4.5,activate_on_write=never": the name and what differs from its preset. Returns `text`, always ended by NUL. */
+/*
+ * "linux-6.18" or "linux-4.5,activate_on_write=never": the name and what differs from its preset.
+ * Returns `text`, always ended by NUL.
+ */
 const char *policy_options_format(char *text, size_t bytes, const struct policy_options *options);
 
 /* For listing. NULL after the last. */
@@ -53,6 +62,7 @@ struct switches policy_preset(const struct policy *policy);
 const char *switch_name(enum switch_id id);
 const char *switch_meaning(enum switch_id id);
 const char *switch_values(enum switch_id id); /* "always|partial|never", or "N (0 .. 10000)" */
-const char *switch_format(char *text, size_t bytes, enum switch_id id, uint32_t value); /* Returns `text`. */
+/* Returns `text`. */
+const char *switch_format(char *text, size_t bytes, enum switch_id id, uint32_t value);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * read: buffered reads, writes, faults and advice, page by page
  *
- * What marks a page, and what does not, is the heart of it (linux-caching.md 1.2 to 1.4). Source: Linux mm/filemap.c, filemap_read(), filemap_fault(),
- * filemap_map_pages(); fs/iomap/buffered-io.c, iomap_get_folio(); mm/fadvise.c; mm/truncate.c, mapping_try_invalidate().
+ * What marks a page, and what does not, is the heart of it (linux-caching.md 1.2 to 1.4). Source:
+ * Linux mm/filemap.c, filemap_read(), filemap_fault(), filemap_map_pages(); fs/iomap/buffered-io.c,
+ * iomap_get_folio(); mm/fadvise.c; mm/truncate.c, mapping_try_invalidate().
  */
 #include <assert.h>
 
@@ -20,7 +21,8 @@ static uint64_t folio_end(const struct cache *cache, uint32_t slot)
 /* ---- reads ---- */
 
 /* Is this the second use of the same folio in a row, which counts as one? (1.2) */
-static inline bool read_goes_on(const struct cache *cache, const struct open_file *open, uint32_t slot, uint64_t pos)
+static inline bool read_goes_on(const struct cache *cache, const struct open_file *open,
+				uint32_t slot, uint64_t pos)
 {
 	uint64_t prev = open->last_pos;
 	uint32_t shift;
@@ -28,8 +30,9 @@ static inline bool read_goes_on(const struct cache *cache, const struct open_fil
 	if (prev == UINT64_MAX)
 		return false;
 	switch (cache->rules.read_mark) {
-	case READ_MARK_OFFSET: /* prev is the page read last and the offset in it where that ended */
-		return pos >> PAGE_SHIFT == prev >> PAGE_SHIFT && ((pos ^ prev) & (PAGE_BYTES - 1)) == 0;
+	case READ_MARK_OFFSET: /* prev is the page read last and where in it that ended */
+		return pos >> PAGE_SHIFT == prev >> PAGE_SHIFT &&
+		       ((pos ^ prev) & (PAGE_BYTES - 1)) == 0;
 	case READ_MARK_PAGE:
 		return pos >> PAGE_SHIFT == prev >> PAGE_SHIFT;
 	case READ_MARK_FOLIO:
@@ -50,7 +53,8 @@ static inline void read_remember(const struct cache *cache, struct open_file *op
 }
 
 /* Read pos .. end - 1, batch by batch; how far it came (filemap_read()). */
-static __attribute__((noinline)) uint64_t read_range(struct cache *cache, struct open_file *open, uint64_t pos, uint64_t end,
+static __attribute__((noinline)) uint64_t read_range(struct cache *cache, struct open_file *open,
+						     uint64_t pos, uint64_t end,
 						     struct cache_plan *plan)
 {
 	while (pos < end) {
@@ -58,7 +62,9 @@ static __attribute__((noinline)) uint64_t read_range(struct cache *cache, struct
 		uint32_t slots[READ_BATCH_MAX], count = 0;
 		bool is_marked = false;
 
-		/* The folios there, in a row, up to one that carries the marker or is on its way. */
+		/*
+		 * The folios there, in a row, up to one that carries the marker or is on its way.
+		 */
 		for (next = index; next < last_index && count < cache->rules.read_batch;) {
 			uint32_t slot = cache_lookup(cache, open->file, next);
 
@@ -74,7 +80,8 @@ static __attribute__((noinline)) uint64_t read_range(struct cache *cache, struct
 		if (count == 0) {
 			uint32_t slot = cache_lookup(cache, open->file, index);
 
-			if (slot || !plan_has_room(plan)) /* on its way, or no room to ask for more */
+			if (slot ||
+			    !plan_has_room(plan)) /* on its way, or no room to ask for more */
 				break;
 			readahead_sync(cache, open, index, last_index - index, plan);
 			if (!cache_lookup(cache, open->file, index))
@@ -88,10 +95,15 @@ static __attribute__((noinline)) uint64_t read_range(struct cache *cache, struct
 		for (uint32_t i = 1; i < count; i++)
 			page_mark(cache, slots[i]);
 		if (is_marked) {
-			/* What is left of the request counts from the marked folio on (filemap_readahead()). */
-			uint64_t marked = page_index_of(cache, &cache->queue.pages[slots[count - 1]]);
+			/*
+			 * What is left of the request counts from the marked folio on
+			 * (filemap_readahead()).
+			 */
+			uint64_t marked =
+				page_index_of(cache, &cache->queue.pages[slots[count - 1]]);
 
-			readahead_async(cache, open, slots[count - 1], marked, last_index - marked, plan);
+			readahead_async(cache, open, slots[count - 1], marked, last_index - marked,
+					plan);
 		}
 		next <<= PAGE_SHIFT;
 		next = next < end ? next : end;
@@ -102,7 +114,8 @@ static __attribute__((noinline)) uint64_t read_range(struct cache *cache, struct
 	return pos;
 }
 
-bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan)
+bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
+		struct cache_plan *plan)
 {
 	struct open_file *open = &cache->opens.at[handle];
 	uint64_t size = cache->files.at[open->file].size_bytes, pos = *offset, end, done;
@@ -113,8 +126,13 @@ bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t
 		return true;
 	}
 	end = *bytes < size - pos ? pos + *bytes : size;
-	/* The commonest read by far lies in one page, which is there: what read_range() does, without its loops. */
-	slot = (pos ^ (end - 1)) >> PAGE_SHIFT == 0 ? cache_lookup(cache, open->file, pos >> PAGE_SHIFT) : 0;
+	/*
+	 * The commonest read by far lies in one page, which is there: what read_range() does,
+	 * without its loops.
+	 */
+	slot = (pos ^ (end - 1)) >> PAGE_SHIFT == 0
+		       ? cache_lookup(cache, open->file, pos >> PAGE_SHIFT)
+		       : 0;
 	if (slot && !(cache->queue.pages[slot].bits & (PAGE_LOCKED | PAGE_MARKER))) {
 		if (!read_goes_on(cache, open, slot, pos))
 			page_mark(cache, slot);
@@ -128,7 +146,10 @@ bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t
 			return false;
 		}
 	}
-	/* Readahead sees where the read before this one ended, until this one is done: filemap_read(), ra->prev_pos. */
+	/*
+	 * Readahead sees where the read before this one ended, until this one is done:
+	 * filemap_read(), ra->prev_pos.
+	 */
 	open->prev_pos = open->last_pos;
 	*offset = end;
 	*bytes = 0;
@@ -136,7 +157,8 @@ bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t
 }
 
 /* The node of this byte, if the file's directory knows it. */
-static inline const struct node *prefetch_node(const struct cache *cache, uint32_t handle, uint64_t offset)
+static inline const struct node *prefetch_node(const struct cache *cache, uint32_t handle,
+					       uint64_t offset)
 {
 	const struct cache_file *file = &cache->files.at[cache->opens.at[handle].file];
 	uint64_t chunk = offset >> PAGE_SHIFT >> NODE_SHIFT;
@@ -145,7 +167,8 @@ static inline const struct node *prefetch_node(const struct cache *cache, uint32
 	return node ? index_node(&cache->index, node) : NULL;
 }
 
-void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset, enum cache_prefetch step)
+void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
+		    enum cache_prefetch step)
 {
 	const struct node *node = prefetch_node(cache, handle, offset);
 	uint32_t at = (uint32_t)(offset >> PAGE_SHIFT) % NODE_PAGES, low;
@@ -204,8 +227,12 @@ static uint32_t write_order(struct cache *cache, uint32_t file, uint64_t pos, ui
 	return order;
 }
 
-/* A page that is not there and will be covered in part must be read first, alone, unless it is a hole (1.7). */
-static bool write_must_read(struct cache *cache, uint32_t file, uint64_t index, uint64_t from, uint64_t to)
+/*
+ * A page that is not there and will be covered in part must be read first, alone, unless it is a
+ * hole (1.7).
+ */
+static bool write_must_read(struct cache *cache, uint32_t file, uint64_t index, uint64_t from,
+			    uint64_t to)
 {
 	uint64_t size = cache->files.at[file].size_bytes, start = index << PAGE_SHIFT;
 	uint64_t last = start + PAGE_BYTES < size ? start + PAGE_BYTES : size;
@@ -245,7 +272,8 @@ static void write_mark(struct cache *cache, uint32_t slot, bool is_partial)
 		page_mark(cache, slot);
 }
 
-bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan)
+bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
+		 struct cache_plan *plan)
 {
 	struct open_file *open = &cache->opens.at[handle];
 	uint32_t file = open->file;
@@ -267,11 +295,16 @@ bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_
 			bool all = false;
 
 			last = first + (UINT64_C(1) << order) - 1;
-			/* iomap reads in one stretch from the first block to the last that the write touches: __iomap_write_begin(), iomap_adjust_read_range(). */
-			for (uint64_t at = first; at <= last && cache->filesystem.partial_reads_all; at++)
+			/*
+			 * iomap reads in one stretch from the first block to the last that the
+			 * write touches: __iomap_write_begin(), iomap_adjust_read_range().
+			 */
+			for (uint64_t at = first; at <= last && cache->filesystem.partial_reads_all;
+			     at++)
 				all |= write_must_read(cache, file, at, pos, end);
 			for (uint64_t at = first; at <= last; at++)
-				if (write_must_read(cache, file, at, pos, end) || (all && page_is_stored(cache, file, at)))
+				if (write_must_read(cache, file, at, pos, end) ||
+				    (all && page_is_stored(cache, file, at)))
 					write_fetch(cache, file, at, plan);
 			slot = page_insert(cache, file, first, order, INSERT_WRITE, 0);
 		}
@@ -295,15 +328,19 @@ bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_
 
 /* ---- mappings ---- */
 
-/* A use through a mapping leaves its young bit, unless the file was advised NOREUSE (6.3: vma_has_recency()). */
+/*
+ * A use through a mapping leaves its young bit, unless the file was advised NOREUSE (6.3:
+ * vma_has_recency()).
+ */
 static inline uint32_t young(const struct cache *cache, const struct open_file *open)
 {
 	return open->is_noreuse && cache->rules.noreuse_mapped ? 0 : PAGE_YOUNG;
 }
 
 /*
- * Map what is there of the 16 pages around (filemap_map_pages()); on x86 the entries are born young. Each page there, mapped before or not, unless it was in the
- * working set once, speaks against the misses.
+ * Map what is there of the 16 pages around (filemap_map_pages()); on x86 the entries are born
+ * young. Each page there, mapped before or not, unless it was in the working set once, speaks
+ * against the misses.
  */
 static void fault_around(struct cache *cache, struct open_file *open, uint64_t index)
 {
@@ -326,10 +363,11 @@ static void fault_around(struct cache *cache, struct open_file *open, uint64_t i
 }
 
 /*
- * A fault that had to read, or to start reading, is taken again from the start: a read maps what is around before and after (do_read_fault()), a write maps its page alone
- * (do_shared_fault()).
+ * A fault that had to read, or to start reading, is taken again from the start: a read maps what is
+ * around before and after (do_read_fault()), a write maps its page alone (do_shared_fault()).
  */
-static bool fault(struct cache *cache, struct open_file *open, uint64_t index, bool write, struct cache_plan *plan)
+static bool fault(struct cache *cache, struct open_file *open, uint64_t index, bool write,
+		  struct cache_plan *plan)
 {
 	uint32_t slot = cache_lookup(cache, open->file, index);
 
@@ -371,7 +409,8 @@ static bool fault(struct cache *cache, struct open_file *open, uint64_t index, b
 	return true;
 }
 
-bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan)
+bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *offset,
+		 uint64_t *bytes, struct cache_plan *plan)
 {
 	struct open_file *open = &cache->opens.at[handle];
 	struct cache_file *file = &cache->files.at[open->file];
@@ -416,9 +455,11 @@ bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *off
 
 /* ---- advice: mm/fadvise.c, mm/truncate.c ---- */
 
-static bool advise_willneed(struct cache *cache, struct open_file *open, uint64_t offset, uint64_t end, struct cache_plan *plan)
+static bool advise_willneed(struct cache *cache, struct open_file *open, uint64_t offset,
+			    uint64_t end, struct cache_plan *plan)
 {
-	uint64_t most = open->window, first = offset >> PAGE_SHIFT, pages = pages_from_bytes_up(end) - first;
+	uint64_t most = open->window, first = offset >> PAGE_SHIFT,
+		 pages = pages_from_bytes_up(end) - first;
 
 	/* force_page_cache_ra(): at most the window, or the device's largest I/O (4.10), in all. */
 	if (cache->rules.readahead_io_cap && cache->device_io_pages > most)
@@ -460,10 +501,14 @@ static void advise_dontneed(struct cache *cache, uint32_t file, uint64_t offset,
 		index = folio_end(cache, slot);
 		if (page_index_of(cache, page) < first || index > last)
 			continue; /* a folio that straddles the edge stays */
-		if (!(page->bits & (PAGE_DIRTY | PAGE_WRITEBACK | PAGE_LOCKED | PAGE_MAPPED | PAGE_HELD))) {
+		if (!(page->bits &
+		      (PAGE_DIRTY | PAGE_WRITEBACK | PAGE_LOCKED | PAGE_MAPPED | PAGE_HELD))) {
 			page_remove(cache, slot);
 		} else if (!(page->bits & (PAGE_MAPPED | PAGE_LOCKED))) {
-			/* deactivate_file_folio(): dirty ones to the head, to be freed when written. */
+			/*
+			 * deactivate_file_folio(): dirty ones to the head, to be freed when
+			 * written.
+			 */
 			page->bits = (page->bits & ~PAGE_REFERENCED) | PAGE_RECLAIM;
 			page_list_move(cache, slot, LIST_INACTIVE, false);
 		}
@@ -495,10 +540,13 @@ bool cache_advise(struct cache *cache, uint32_t handle, enum cache_advice advice
 			end = size;
 		return *offset >= end || advise_willneed(cache, open, *offset, end, plan);
 	case CACHE_ADVICE_DONTNEED:
-		/* Writing is started first; what is being written stays, and goes when it is done. */
+		/*
+		 * Writing is started first; what is being written stays, and goes when it is done.
+		 */
 		first_run = plan->write_count;
 		done = writeback_file(cache, open->file, *offset >> PAGE_SHIFT,
-				      end == UINT64_MAX ? end : pages_from_bytes_up(end), plan, true);
+				      end == UINT64_MAX ? end : pages_from_bytes_up(end), plan,
+				      true);
 		if (done)
 			advise_dontneed(cache, open->file, *offset, end);
 		writeback_settle(cache, plan, first_run);
@@ -516,14 +564,18 @@ static void block_add(struct cache *cache, uint32_t file, uint64_t index, struct
 	cache_enter(cache, ALLOCATION_JOURNAL);
 	slot = page_insert(cache, file, index, 0, plan ? INSERT_READ : INSERT_WRITE, index + 1);
 	page_add_buffers(cache, slot);
-	/* Active from the start (measured on 6.1 and 6.18): the look-up marks it before and after the read. */
+	/*
+	 * Active from the start (measured on 6.1 and 6.18): the look-up marks it before and after
+	 * the read.
+	 */
 	page_mark(cache, slot);
 	page_mark(cache, slot);
 	if (plan)
 		plan_fetch(cache, plan, file, index, 1);
 }
 
-void cache_block(struct cache *cache, uint32_t file, uint64_t index, uint64_t first, uint64_t pages, struct cache_plan *plan)
+void cache_block(struct cache *cache, uint32_t file, uint64_t index, uint64_t first, uint64_t pages,
+		 struct cache_plan *plan)
 {
 	uint32_t slot = cache_lookup(cache, file, index);
 
@@ -576,7 +628,10 @@ bool cache_bare_access(struct cache *cache, uint32_t file, uint64_t index)
 	uint32_t slot = cache_lookup(cache, file, index);
 
 	assert(cache->is_bare);
-	/* A miss is the first use: it counts as one mark, as a read of a page that was read in does. */
+	/*
+	 * A miss is the first use: it counts as one mark, as a read of a page that was read in
+	 * does.
+	 */
 	if (!slot)
 		page_mark(cache, page_insert(cache, file, index, 0, INSERT_READ, 0));
 	else

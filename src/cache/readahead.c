@@ -1,9 +1,11 @@
 /*
  * readahead: which pages to read beyond the one asked for
  *
- * Windows grow as long as the reader meets the marker that the last window left; a miss looks whether it continues the last read, or whether enough
- * pages before it are cached to look like a stream. Source: Linux mm/readahead.c; 5.4 .. 6.10 "merged", page_cache_sync_ra() and page_cache_async_ra() of 6.11 on
- * "split"; linux-caching.md section 4. Windows are clipped at the end of the file; pages already there are skipped.
+ * Windows grow as long as the reader meets the marker that the last window left; a miss looks
+ * whether it continues the last read, or whether enough pages before it are cached to look like a
+ * stream. Source: Linux mm/readahead.c; 5.4 .. 6.10 "merged", page_cache_sync_ra() and
+ * page_cache_async_ra() of 6.11 on "split"; linux-caching.md section 4. Windows are clipped at the
+ * end of the file; pages already there are skipped.
  */
 #include "cache/cache_private.h"
 
@@ -42,10 +44,14 @@ static uint32_t window_next(uint64_t size, uint64_t cap)
 	return (uint32_t)(size <= cap / 2 ? 2 * size : cap);
 }
 
-/* ractl_max_pages(): since 4.10 a request larger than the window may be read as one, up to the device's largest I/O. */
+/*
+ * ractl_max_pages(): since 4.10 a request larger than the window may be read as one, up to the
+ * device's largest I/O.
+ */
 static uint64_t window_cap(const struct cache *cache, const struct open_file *open, uint64_t pages)
 {
-	if (cache->rules.readahead_io_cap && pages > open->window && cache->device_io_pages > open->window)
+	if (cache->rules.readahead_io_cap && pages > open->window &&
+	    cache->device_io_pages > open->window)
 		return least(pages, cache->device_io_pages);
 	return open->window;
 }
@@ -56,7 +62,8 @@ static uint64_t file_pages(const struct cache *cache, uint32_t file)
 }
 
 static uint32_t insert_and_plan(struct cache *cache, uint32_t file, uint64_t at, uint32_t order,
-				enum insert_reason reason, uint64_t missed_until, struct cache_plan *plan)
+				enum insert_reason reason, uint64_t missed_until,
+				struct cache_plan *plan)
 {
 	uint32_t slot = page_insert(cache, file, at, order, reason, missed_until);
 	uint64_t end = least(at + (UINT64_C(1) << order), file_pages(cache, file));
@@ -77,7 +84,10 @@ static uint32_t insert_and_plan(struct cache *cache, uint32_t file, uint64_t at,
 			last++;
 		first = last;
 	}
-	/* Locked until it is read, and so out of reclaim's reach while the rest of the window is allocated. */
+	/*
+	 * Locked until it is read, and so out of reclaim's reach while the rest of the window is
+	 * allocated.
+	 */
 	cache->queue.pages[slot].bits |= PAGE_LOCKED;
 	cache->window[cache->window_count++] = slot;
 	return slot;
@@ -92,7 +102,10 @@ static void window_submit(struct cache *cache)
 	cache->window_count = 0;
 }
 
-/* Order 0, holes only; the marker on the page at `marker`, if it is read here (page_cache_ra_unbounded()). */
+/*
+ * Order 0, holes only; the marker on the page at `marker`, if it is read here
+ * (page_cache_ra_unbounded()).
+ */
 static void read_singly(struct cache *cache, uint32_t file, uint64_t first, uint64_t pages,
 			uint64_t marker, uint64_t missed_until, struct cache_plan *plan)
 {
@@ -120,7 +133,8 @@ void readahead_exact(struct cache *cache, uint32_t file, uint64_t page_index, ui
 	window_submit(cache);
 }
 
-void readahead_none(struct cache *cache, uint32_t file, uint64_t page_index, struct cache_plan *plan)
+void readahead_none(struct cache *cache, uint32_t file, uint64_t page_index,
+		    struct cache_plan *plan)
 {
 	(void)insert_and_plan(cache, file, page_index, 0, INSERT_READ, page_index + 1, plan);
 	window_submit(cache);
@@ -140,7 +154,8 @@ static bool any_cached(struct cache *cache, uint32_t file, uint64_t first, uint6
 
 		if (!id || node->resident_pages == 0)
 			continue;
-		for (uint64_t i = at % NODE_PAGES; i < at % NODE_PAGES + least(pages, NODE_PAGES); i++)
+		for (uint64_t i = at % NODE_PAGES; i < at % NODE_PAGES + least(pages, NODE_PAGES);
+		     i++)
 			any |= node->low[i];
 		if (any & LOW_RESIDENT)
 			return true;
@@ -172,10 +187,14 @@ static void window_read(struct cache *cache, struct open_file *open, uint32_t or
 				this_order = (uint32_t)__builtin_ctzll(at);
 			while (this_order > 0 && at + (UINT64_C(1) << this_order) - 1 > limit)
 				this_order--;
-			/* A page already there, or no room, ends the large folios; what is left is read singly. */
+			/*
+			 * A page already there, or no room, ends the large folios; what is left is
+			 * read singly.
+			 */
 			if (any_cached(cache, open->file, at, UINT64_C(1) << this_order))
 				goto singly;
-			slot = insert_and_plan(cache, open->file, at, this_order, INSERT_READAHEAD, missed_until, plan);
+			slot = insert_and_plan(cache, open->file, at, this_order, INSERT_READAHEAD,
+					       missed_until, plan);
 			if (!slot)
 				goto singly;
 			rounded = marker & ~((UINT64_C(1) << this_order) - 1);
@@ -189,14 +208,17 @@ static void window_read(struct cache *cache, struct open_file *open, uint32_t or
 	if (!folios_for_reads(cache, open->file))
 		open->order = 0;
 singly:
-	read_singly(cache, open->file, at, open->size - (at - open->start), marker, missed_until, plan);
+	read_singly(cache, open->file, at, open->size - (at - open->start), marker, missed_until,
+		    plan);
 	window_submit(cache);
 }
 
 /*
- * A walk over the index as xas_prev() and xas_next() make it (lib/xarray.c). Looking up a page inside a large folio lands on the folio's first slot, while the label stays the
- * page's; from there both go on one by one, so what is looked at lags the label, up to the node's edge: there the label says where in the next node to look. Traced on
- * 6.18. Folios of a node (64 pages) and more are found one level up, where it does not happen.
+ * A walk over the index as xas_prev() and xas_next() make it (lib/xarray.c). Looking up a page
+ * inside a large folio lands on the folio's first slot, while the label stays the page's; from
+ * there both go on one by one, so what is looked at lags the label, up to the node's edge: there
+ * the label says where in the next node to look. Traced on 6.18. Folios of a node (64 pages) and
+ * more are found one level up, where it does not happen.
  */
 struct walk {
 	uint64_t label, at;
@@ -234,8 +256,12 @@ static void walk_on(struct walk *walk)
 		walk->at += walk->label % NODE_PAGES;
 }
 
-/* Pages in a row right before page_index that look cached, at most `most` - 1 (page_cache_prev_miss()). Those of the whole start of the file count double. */
-static uint64_t cached_before(struct cache *cache, uint32_t file, uint64_t page_index, uint64_t most)
+/*
+ * Pages in a row right before page_index that look cached, at most `most` - 1
+ * (page_cache_prev_miss()). Those of the whole start of the file count double.
+ */
+static uint64_t cached_before(struct cache *cache, uint32_t file, uint64_t page_index,
+			      uint64_t most)
 {
 	struct walk walk = walk_start(cache, file, page_index - 1);
 
@@ -248,8 +274,12 @@ static uint64_t cached_before(struct cache *cache, uint32_t file, uint64_t page_
 	return most - 1;
 }
 
-/* The first missing page after page_index, at most `most` away; UINT64_MAX: none (page_cache_next_miss()). */
-static uint64_t missing_after(struct cache *cache, uint32_t file, uint64_t page_index, uint64_t most)
+/*
+ * The first missing page after page_index, at most `most` away; UINT64_MAX: none
+ * (page_cache_next_miss()).
+ */
+static uint64_t missing_after(struct cache *cache, uint32_t file, uint64_t page_index,
+			      uint64_t most)
 {
 	struct walk walk = walk_start(cache, file, page_index + 1);
 
@@ -287,8 +317,8 @@ static void window_merge(struct open_file *open, uint64_t page_index, uint64_t c
 	}
 }
 
-void readahead_sync(struct cache *cache, struct open_file *open, uint64_t page_index, uint64_t pages,
-		    struct cache_plan *plan)
+void readahead_sync(struct cache *cache, struct open_file *open, uint64_t page_index,
+		    uint64_t pages, struct cache_plan *plan)
 {
 	uint64_t cap = window_cap(cache, open, pages), history;
 	uint64_t missed_until = page_index + pages, prev_index = open->prev_pos >> PAGE_SHIFT;
@@ -296,20 +326,26 @@ void readahead_sync(struct cache *cache, struct open_file *open, uint64_t page_i
 
 	cache_enter(cache, ALLOCATION_READ);
 	if (open->window == 0 || open->is_random) {
-		uint64_t most = cache->device_io_pages > open->window ? cache->device_io_pages : open->window;
+		uint64_t most = cache->device_io_pages > open->window ? cache->device_io_pages
+								      : open->window;
 
 		if (open->window == 0)
 			pages = 1;
-		readahead_exact(cache, open->file, page_index, least(pages, most), missed_until, plan);
+		readahead_exact(cache, open->file, page_index, least(pages, most), missed_until,
+				plan);
 		return;
 	}
 	if (!cache->rules.readahead_split && page_index != 0 && open->size > 0 &&
 	    (page_index == open->start + open->size - open->async_size ||
 	     page_index == open->start + open->size)) {
-		/* Up to 6.10 a miss where the window ends, or where its marker was, goes on with the stream. */
+		/*
+		 * Up to 6.10 a miss where the window ends, or where its marker was, goes on with
+		 * the stream.
+		 */
 		open->start += open->size;
 		open->size = open->async_size = window_next(open->size, cap);
-	} else if (page_index == 0 || pages > cap || (!is_first_read && page_index - prev_index <= 1)) {
+	} else if (page_index == 0 || pages > cap ||
+		   (!is_first_read && page_index - prev_index <= 1)) {
 		window_start(cache, open, page_index, pages, cap);
 	} else {
 		history = cached_before(cache, open->file, page_index, cap);
@@ -327,11 +363,12 @@ void readahead_sync(struct cache *cache, struct open_file *open, uint64_t page_i
 	window_read(cache, open, 0, missed_until, plan);
 }
 
-void readahead_async(struct cache *cache, struct open_file *open, uint32_t slot, uint64_t page_index,
-		     uint64_t pages, struct cache_plan *plan)
+void readahead_async(struct cache *cache, struct open_file *open, uint32_t slot,
+		     uint64_t page_index, uint64_t pages, struct cache_plan *plan)
 {
 	struct page *page = &cache->queue.pages[slot];
-	uint64_t cap = window_cap(cache, open, pages), expected, folio_mask = page_count(page) - UINT64_C(1);
+	uint64_t cap = window_cap(cache, open, pages), expected,
+		 folio_mask = page_count(page) - UINT64_C(1);
 	uint32_t order;
 
 	if (open->window == 0 || page->bits & PAGE_WRITEBACK)
@@ -356,8 +393,12 @@ void readahead_async(struct cache *cache, struct open_file *open, uint32_t slot,
 	}
 	order += 2;
 	if (cache->rules.order_by_counter) {
-		/* 6.16: the window ends on a folio's boundary, also where there are only single pages. */
-		uint64_t end = open->start + open->size, align = least(UINT64_C(1) << order, UINT64_C(1) << order_down(cap));
+		/*
+		 * 6.16: the window ends on a folio's boundary, also where there are only single
+		 * pages.
+		 */
+		uint64_t end = open->start + open->size,
+			 align = least(UINT64_C(1) << order, UINT64_C(1) << order_down(cap));
 		uint64_t aligned = end & ~(align - 1);
 
 		if (aligned > open->start)
@@ -371,7 +412,8 @@ void readahead_async(struct cache *cache, struct open_file *open, uint32_t slot,
 }
 
 /* A fault on a missing page (do_sync_mmap_readahead()): half a window before, half behind. */
-void readahead_around(struct cache *cache, struct open_file *open, uint64_t page_index, struct cache_plan *plan)
+void readahead_around(struct cache *cache, struct open_file *open, uint64_t page_index,
+		      struct cache_plan *plan)
 {
 	open->start = page_index > open->window / 2 ? page_index - open->window / 2 : 0;
 	open->size = open->window;

@@ -1,8 +1,9 @@
 /*
  * reclaim: one call, from priority 12 to 0, until enough is free
  *
- * Each priority scans the page lists, then the shrinkers with the same priority. Source: Linux mm/vmscan.c, do_try_to_free_pages(), shrink_node();
- * linux-caching.md 2.2. Whether pages went and which is the policy's; dentries and inodes are slab.c's.
+ * Each priority scans the page lists, then the shrinkers with the same priority. Source: Linux
+ * mm/vmscan.c, do_try_to_free_pages(), shrink_node(); linux-caching.md 2.2. Whether pages went and
+ * which is the policy's; dentries and inodes are slab.c's.
  */
 #include <assert.h>
 
@@ -10,7 +11,9 @@
 
 enum { PRIORITY_FIRST = 12, PRIORITY_STORM = 5 };
 
-/* A queue policy's scan: victims until the target is met; what cannot go becomes the newest, once. */
+/*
+ * A queue policy's scan: victims until the target is met; what cannot go becomes the newest, once.
+ */
 static void queue_scan(struct cache *cache, struct scan *scan)
 {
 	uint64_t left = cache->domain.list_pages[LIST_INACTIVE] >> scan->priority;
@@ -20,7 +23,10 @@ static void queue_scan(struct cache *cache, struct scan *scan)
 		struct page *page = &cache->queue.pages[slot];
 		uint32_t pages = page_count(page);
 
-		/* The policy unlinked it; the sums still hold it, so put it back where it was before anything else. */
+		/*
+		 * The policy unlinked it; the sums still hold it, so put it back where it was
+		 * before anything else.
+		 */
 		queue_push_oldest(cache->queue.pages, LIST_INACTIVE, slot);
 		scan->scanned_pages += pages;
 		left -= left < pages ? left : pages;
@@ -42,7 +48,8 @@ static void scan_priorities(struct cache *cache, struct scan *scan)
 
 		scan->priority = (uint32_t)priority;
 		scan->scanned_pages = 0;
-		scan->eligible_pages = domain->list_pages[LIST_INACTIVE] + domain->list_pages[LIST_ACTIVE];
+		scan->eligible_pages =
+			domain->list_pages[LIST_INACTIVE] + domain->list_pages[LIST_ACTIVE];
 		if (cache->policy->scan)
 			cache->policy->scan(cache, scan);
 		else if (domain->list_pages[LIST_INACTIVE] > 0)
@@ -64,7 +71,10 @@ uint64_t reclaim(struct cache *cache, uint64_t target_pages, bool is_background)
 	};
 
 	scan_priorities(cache, &scan);
-	/* Nothing at all: once more, and active pages may go now (6.12 walks the whole tree first, which is one group here). */
+	/*
+	 * Nothing at all: once more, and active pages may go now (6.12 walks the whole tree first,
+	 * which is one group here).
+	 */
 	if (scan.reclaimed_pages == 0 && scan.demote_skipped) {
 		scan.demote_forced = true;
 		scan_priorities(cache, &scan);
@@ -79,9 +89,14 @@ void reclaim_slab(struct cache *cache, uint64_t pages)
 	struct domain *domain = &cache->domain;
 	struct scan scan = {.domain = domain, .target_pages = pages, .fs_allowed = true};
 
-	/* As deep as such a call goes while some pages are left, whether it is needed or not: to 4 or 5, measured; one that finds no page at all goes to 0, and frees everything. */
+	/*
+	 * As deep as such a call goes while some pages are left, whether it is needed or not: to 4
+	 * or 5, measured; one that finds no page at all goes to 0, and frees everything.
+	 */
 	for (int priority = PRIORITY_FIRST;
-	     priority >= PRIORITY_STORM || (priority >= 0 && domain->usage_pages + pages > domain->limit_pages); priority--) {
+	     priority >= PRIORITY_STORM ||
+	     (priority >= 0 && domain->usage_pages + pages > domain->limit_pages);
+	     priority--) {
 		scan.priority = (uint32_t)priority;
 		slab_shrink(cache, &scan);
 		slab_settle(cache, true);

@@ -1,9 +1,10 @@
 /*
  * slab: dentries and inodes, their lists, and the shrinkers that take them
  *
- * A cached dentry pins its inode and its parent; an inode with pages is pinned by them (5.16). What is left goes through one LRU each, from the first to the last, with a
- * second chance for what was used again. How many are looked at is a matter of priority, debt and batches. Sources: Linux fs/dcache.c, fs/inode.c, fs/super.c, mm/shrinker.c,
- * mm/workingset.c; linux-caching.md section 6.
+ * A cached dentry pins its inode and its parent; an inode with pages is pinned by them (5.16). What
+ * is left goes through one LRU each, from the first to the last, with a second chance for what was
+ * used again. How many are looked at is a matter of priority, debt and batches. Sources: Linux
+ * fs/dcache.c, fs/inode.c, fs/super.c, mm/shrinker.c, mm/workingset.c; linux-caching.md section 6.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -51,7 +52,8 @@ OBJECT_LIST(file, cache_file, files)
 
 static bool inode_is_pinned_by_pages(const struct cache *cache, const struct cache_file *file)
 {
-	return !cache->rules.inode_steals_pages && (file->resident_pages > 0 || file->node_live > 0);
+	return !cache->rules.inode_steals_pages &&
+	       (file->resident_pages > 0 || file->node_live > 0);
 }
 
 static void inode_leave_lru(struct cache *cache, uint32_t id)
@@ -60,7 +62,7 @@ static void inode_leave_lru(struct cache *cache, uint32_t id)
 
 	if (file->state & FILE_ON_LRU)
 		file_list_remove(cache, &cache->inode_lru, id);
-	file->state &= (uint16_t)~(FILE_ON_LRU | FILE_REFERENCED);
+	file->state &= (uint16_t) ~(FILE_ON_LRU | FILE_REFERENCED);
 }
 
 /* The last reference went, or its last page: fs/inode.c, iput_final(), inode_add_lru(). */
@@ -99,9 +101,11 @@ void inode_pages_arrive(struct cache *cache, uint32_t file)
 static void pages_forget_all(struct cache *cache, uint32_t id);
 
 /*
- * Dentries and inodes are freed by RCU (dentry_free(), destroy_inode(), xfs_inode_free()): after a grace period, some 10 ms, the group gets their memory back. Until then
- * what needs memory takes pages. In operations, since traces' clocks are their own affair: a create and a close take about 20 us together. Measured: in 256 MiB btrfs, the first
- * calls at low priority free thousands of objects and still 120 of 151 MiB of active pages go.
+ * Dentries and inodes are freed by RCU (dentry_free(), destroy_inode(), xfs_inode_free()): after a
+ * grace period, some 10 ms, the group gets their memory back. Until then what needs memory takes
+ * pages. In operations, since traces' clocks are their own affair: a create and a close take about
+ * 20 us together. Measured: in 256 MiB btrfs, the first calls at low priority free thousands of
+ * objects and still 120 of 151 MiB of active pages go.
  */
 enum { GRACE_OPERATIONS = 500 };
 
@@ -134,7 +138,7 @@ static void inode_free(struct cache *cache, uint32_t id)
 	struct cache_file *file = &cache->files.at[id];
 
 	object_free(cache, cache->filesystem.inode_bytes);
-	file->state &= (uint16_t)~(FILE_CACHED | FILE_LINGERS);
+	file->state &= (uint16_t) ~(FILE_CACHED | FILE_LINGERS);
 }
 
 /* Evicted from the VFS under pressure: its shadows go with it. */
@@ -164,7 +168,10 @@ static void inode_allocate(struct cache *cache, uint32_t id, enum allocation all
 	struct cache_file *file = &cache->files.at[id];
 
 	if (file->state & FILE_LINGERS) {
-		/* XFS recycles the memory, but sets the inode up anew (fs/xfs/xfs_icache.c, xfs_iget_recycle()). */
+		/*
+		 * XFS recycles the memory, but sets the inode up anew (fs/xfs/xfs_icache.c,
+		 * xfs_iget_recycle()).
+		 */
 		file_list_remove(cache, &cache->lingering, id);
 		file->state &= (uint16_t)~FILE_LINGERS;
 		file->stream = (uint16_t)cache->stream;
@@ -196,18 +203,27 @@ static void nodes_drop_from(struct cache *cache, uint32_t id, uint64_t first_pag
 
 		if (base + NODE_PAGES <= first_page)
 			continue;
-		for (uint32_t i = base < first_page ? (uint32_t)(first_page - base) : 0; i < NODE_PAGES; i++) {
+		for (uint32_t i = base < first_page ? (uint32_t)(first_page - base) : 0;
+		     i < NODE_PAGES; i++) {
 			if (at->low[i] & LOW_RESIDENT) {
-				/* A folio that straddles the edge stays (the kernel splits it: linux-caching.md 1.6). */
+				/*
+				 * A folio that straddles the edge stays (the kernel splits it:
+				 * linux-caching.md 1.6).
+				 */
 				uint32_t slot = at->low[i] & LOW_MASK;
 
-				if (pages_too && page_index_of(cache, &cache->queue.pages[slot]) >= first_page)
+				if (pages_too &&
+				    page_index_of(cache, &cache->queue.pages[slot]) >= first_page)
 					page_remove(cache, slot);
 			} else if (at->high[i]) {
 				if (at->high[i] & HIGH_SHADOW)
 					at->shadow_count--;
-				/* When the inode goes, we still know that the page was evicted; when the data goes, nothing. */
-				at->high[i] = pages_too ? 0 : (uint16_t)(at->high[i] & ~HIGH_SHADOW);
+				/*
+				 * When the inode goes, we still know that the page was evicted;
+				 * when the data goes, nothing.
+				 */
+				at->high[i] =
+					pages_too ? 0 : (uint16_t)(at->high[i] & ~HIGH_SHADOW);
 			}
 			if (pages_too)
 				at->stored &= ~(UINT64_C(1) << i);
@@ -279,8 +295,9 @@ void cache_allocate(struct cache *cache, uint32_t id, uint64_t offset, uint64_t 
 static uint32_t dentry_bytes(const struct cache *cache, const struct cache_name *name)
 {
 	return cache->filesystem.dentry_bytes +
-	       (name->name_bytes > cache->filesystem.inline_name_bytes ? cache->filesystem.long_name_bytes
-								       : 0);
+	       (name->name_bytes > cache->filesystem.inline_name_bytes
+			? cache->filesystem.long_name_bytes
+			: 0);
 }
 
 bool cache_name_cached(const struct cache *cache, uint32_t name)
@@ -453,7 +470,7 @@ static uint64_t dentries_prune(struct cache *cache, uint64_t count)
 
 		if (name->references > 0) {
 			name_list_remove(cache, &cache->dentry_lru, id);
-			name->state &= (uint8_t)~(NAME_ON_LRU | NAME_REFERENCED);
+			name->state &= (uint8_t) ~(NAME_ON_LRU | NAME_REFERENCED);
 		} else if (name->state & NAME_REFERENCED) {
 			name->state &= (uint8_t)~NAME_REFERENCED;
 			name_list_remove(cache, &cache->dentry_lru, id);
@@ -467,7 +484,10 @@ static uint64_t dentries_prune(struct cache *cache, uint64_t count)
 	return freed;
 }
 
-/* Up to 5.15 an unused inode's clean pages were thrown away with it: fs/inode.c, inode_lru_isolate(). */
+/*
+ * Up to 5.15 an unused inode's clean pages were thrown away with it: fs/inode.c,
+ * inode_lru_isolate().
+ */
 static void inode_steal_pages(struct cache *cache, uint32_t id)
 {
 	struct cache_file *file = &cache->files.at[id];
@@ -481,7 +501,8 @@ static void inode_steal_pages(struct cache *cache, uint32_t id)
 			if (!(at->low[i] & LOW_RESIDENT))
 				continue;
 			page = &cache->queue.pages[at->low[i] & LOW_MASK];
-			if (!(page->bits & (PAGE_DIRTY | PAGE_WRITEBACK | PAGE_LOCKED | PAGE_MAPPED))) {
+			if (!(page->bits &
+			      (PAGE_DIRTY | PAGE_WRITEBACK | PAGE_LOCKED | PAGE_MAPPED))) {
 				uint32_t slot = at->low[i] & LOW_MASK;
 
 				/* An eviction that leaves no shadow, but that we remember. */
@@ -526,8 +547,9 @@ static uint64_t inodes_prune(struct cache *cache, struct scan *scan, uint64_t co
 }
 
 /*
- * XFS frees inodes that left the VFS in batches of 32 in each allocation group, at least one batch a group (xfs_reclaim_inodes_nr(), XFS_LOOKUP_BATCH). Those in the
- * log are passed over. What it frees is not reported to the shrinker.
+ * XFS frees inodes that left the VFS in batches of 32 in each allocation group, at least one batch
+ * a group (xfs_reclaim_inodes_nr(), XFS_LOOKUP_BATCH). Those in the log are passed over. What it
+ * frees is not reported to the shrinker.
  */
 enum { LINGER_BATCH = 32, LINGER_GROUPS = 4 };
 
@@ -575,7 +597,8 @@ uint64_t cache_shrinker_calls(const struct cache *cache)
 
 static uint64_t super_count(const struct cache *cache)
 {
-	uint64_t objects = cache->dentry_lru.count + cache->inode_lru.count + cache->lingering.count;
+	uint64_t objects =
+		cache->dentry_lru.count + cache->inode_lru.count + cache->lingering.count;
 
 	return objects * cache->rules.vfs_cache_pressure / 100;
 }
@@ -593,7 +616,10 @@ static uint64_t super_scan(struct cache *cache, struct scan *scan, uint64_t coun
 	return freed;
 }
 
-/* ---- index nodes that hold nothing but shadows: mm/workingset.c, count_shadow_nodes(), shadow_lru_isolate() ---- */
+/*
+ * ---- index nodes that hold nothing but shadows: mm/workingset.c, count_shadow_nodes(),
+ * shadow_lru_isolate() ----
+ */
 
 void shadow_list_add(struct cache *cache, uint32_t node)
 {
@@ -671,7 +697,10 @@ static uint64_t buffers_shrink(struct cache *cache, struct scan *scan, uint64_t 
 	return buffers_scan(cache, count);
 }
 
-/* ---- how many: mm/shrinker.c, do_shrink_slab(); mm/vmscan.c before 6.7 (6.5 of linux-caching.md) ---- */
+/*
+ * ---- how many: mm/shrinker.c, do_shrink_slab(); mm/vmscan.c before 6.7 (6.5 of linux-caching.md)
+ * ----
+ */
 
 static uint64_t scan_wanted(const struct cache *cache, const struct scan *scan, uint64_t freeable,
 			    uint32_t seeks)
@@ -689,13 +718,15 @@ static uint64_t scan_wanted(const struct cache *cache, const struct scan *scan, 
 static const struct shrinker {
 	uint32_t batch, seeks;
 	bool enters_fs; /* refuses when it may not: all of it becomes debt */
-	size_t debt;	/* where in the domain */
+	size_t debt;    /* where in the domain */
 	uint64_t (*count)(const struct cache *cache);
 	uint64_t (*scan)(struct cache *cache, struct scan *scan, uint64_t count);
 } shrinkers[] = {
-	{SHRINK_BATCH_SUPER, SEEKS, true, offsetof(struct domain, debt_super), super_count, super_scan},
+	{SHRINK_BATCH_SUPER, SEEKS, true, offsetof(struct domain, debt_super), super_count,
+	 super_scan},
 	{SHRINK_BATCH, 0, false, offsetof(struct domain, debt_shadow), shadow_count, shadow_scan},
-	{SHRINK_BATCH, SEEKS, false, offsetof(struct domain, debt_buffers), buffers_count, buffers_shrink},
+	{SHRINK_BATCH, SEEKS, false, offsetof(struct domain, debt_buffers), buffers_count,
+	 buffers_shrink},
 };
 
 static void shrink(struct cache *cache, struct scan *scan, const struct shrinker *shrinker)
@@ -740,6 +771,7 @@ void slab_shrink(struct cache *cache, struct scan *scan)
 	for (size_t i = 0; i < sizeof(shrinkers) / sizeof(shrinkers[0]); i++)
 		shrink(cache, scan, &shrinkers[i]);
 	/* Freed slab counts as reclaimed: always on a whole machine, in a cgroup up to 6.5. */
-	if (scan->domain->slab_pages < before && (!scan->domain->is_cgroup || cache->rules.slab_counts))
+	if (scan->domain->slab_pages < before &&
+	    (!scan->domain->is_cgroup || cache->rules.slab_counts))
 		scan->reclaimed_pages += before - scan->domain->slab_pages;
 }

@@ -1,9 +1,11 @@
 /*
  * writeback: dirty pages, and when they are written
  *
- * fsync writes a file; the flusher writes what is 30 s old, looking every 5 s, what is over the background limit, and everything when reclaim met
- * nothing but dirty pages. A page that reclaim wanted goes to the inactive tail when it is clean. Source: Linux fs/fs-writeback.c, mm/page-writeback.c,
- * mm/filemap.c folio_end_writeback(); linux-caching.md section 5. In a version 1 cgroup there is no dirty limit of the group's own.
+ * fsync writes a file; the flusher writes what is 30 s old, looking every 5 s, what is over the
+ * background limit, and everything when reclaim met nothing but dirty pages. A page that reclaim
+ * wanted goes to the inactive tail when it is clean. Source: Linux fs/fs-writeback.c,
+ * mm/page-writeback.c, mm/filemap.c folio_end_writeback(); linux-caching.md section 5. In a version
+ * 1 cgroup there is no dirty limit of the group's own.
  */
 #include <assert.h>
 
@@ -64,7 +66,10 @@ static bool folio_has_dirty(const struct cache *cache, const struct page *page)
 	uint32_t first = page->bits & PAGE_OFFSET_MASK, pages = page_count(page);
 	uint64_t mask = pages >= NODE_PAGES ? UINT64_MAX : ((UINT64_C(1) << pages) - 1) << first;
 
-	/* Wrong for a folio over several nodes of which only later ones are still dirty: it is then called clean a little early. */
+	/*
+	 * Wrong for a folio over several nodes of which only later ones are still dirty: it is then
+	 * called clean a little early.
+	 */
 	return (index_node(&cache->index, page->node)->dirty & mask) != 0;
 }
 
@@ -72,12 +77,14 @@ static bool folio_has_dirty(const struct cache *cache, const struct page *page)
 static void node_write(struct cache *cache, uint32_t node, uint64_t mask, struct cache_plan *plan)
 {
 	struct node *at = index_node(&cache->index, node);
-	uint64_t dirty = at->dirty & mask, base = (uint64_t)cache->index.keys[node].chunk << NODE_SHIFT;
+	uint64_t dirty = at->dirty & mask,
+		 base = (uint64_t)cache->index.keys[node].chunk << NODE_SHIFT;
 
 	at->dirty &= ~mask;
 	while (dirty) {
 		uint32_t first = (uint32_t)__builtin_ctzll(dirty), count = 0;
-		struct cache_run *last = plan->write_count ? &plan->write[plan->write_count - 1] : NULL;
+		struct cache_run *last =
+			plan->write_count ? &plan->write[plan->write_count - 1] : NULL;
 
 		while (first + count < NODE_PAGES && dirty >> (first + count) & 1) {
 			uint32_t slot = at->low[first + count] & LOW_MASK;
@@ -93,11 +100,14 @@ static void node_write(struct cache *cache, uint32_t node, uint64_t mask, struct
 				page->bits &= ~PAGE_DIRTY;
 			count++;
 		}
-		if (last && last->file == cache->index.keys[node].file && last->index + last->pages == base + first)
+		if (last && last->file == cache->index.keys[node].file &&
+		    last->index + last->pages == base + first)
 			last->pages += count;
 		else
-			plan->write[plan->write_count++] = (struct cache_run){
-				.index = base + first, .file = cache->index.keys[node].file, .pages = count};
+			plan->write[plan->write_count++] =
+				(struct cache_run){.index = base + first,
+						   .file = cache->index.keys[node].file,
+						   .pages = count};
 		plan->write_bytes += bytes_from_pages(count);
 	}
 }
@@ -114,14 +124,18 @@ void cache_written(struct cache *cache, const struct cache_run *run)
 
 void writeback_settle(struct cache *cache, const struct cache_plan *plan, uint32_t first_run)
 {
-	/* A run may have grown, so the one before is looked at too: its pages are no longer under writeback, or are these. */
+	/*
+	 * A run may have grown, so the one before is looked at too: its pages are no longer under
+	 * writeback, or are these.
+	 */
 	if (cache->completes_at_once)
-		for (uint32_t run = first_run > 0 ? first_run - 1 : 0; run < plan->write_count; run++)
+		for (uint32_t run = first_run > 0 ? first_run - 1 : 0; run < plan->write_count;
+		     run++)
 			cache_written(cache, &plan->write[run]);
 }
 
-bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t last, struct cache_plan *plan,
-		    bool start_only)
+bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t last,
+		    struct cache_plan *plan, bool start_only)
 {
 	struct cache_file *file = &cache->files.at[id];
 	uint32_t *link = &file->dirty_chain, first_run = plan->write_count;
@@ -130,7 +144,8 @@ bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t l
 	while (*link) {
 		uint32_t node = *link;
 		struct node *at = index_node(&cache->index, node);
-		uint64_t base = (uint64_t)cache->index.keys[node].chunk << NODE_SHIFT, mask = UINT64_MAX;
+		uint64_t base = (uint64_t)cache->index.keys[node].chunk << NODE_SHIFT,
+			 mask = UINT64_MAX;
 
 		if (!plan_has_room(plan)) {
 			done = false;
@@ -180,13 +195,16 @@ static bool over_background_limit(const struct cache *cache)
 
 	if (domain->is_cgroup)
 		return false;
-	dirtyable = domain->limit_pages - (domain->usage_pages < domain->limit_pages ? domain->usage_pages : domain->limit_pages) +
+	dirtyable = domain->limit_pages -
+		    (domain->usage_pages < domain->limit_pages ? domain->usage_pages
+							       : domain->limit_pages) +
 		    domain->list_pages[LIST_INACTIVE] + domain->list_pages[LIST_ACTIVE];
 	return domain->dirty_pages > dirtyable / 100 * BACKGROUND_PERCENT;
 }
 
 /*
- * Reclaim met nothing but dirty pages: it wakes the flusher and, in a version 1 cgroup, sleeps until pages have been written (shrink_inactive_list(), wakeup_flusher_threads(),
+ * Reclaim met nothing but dirty pages: it wakes the flusher and, in a version 1 cgroup, sleeps
+ * until pages have been written (shrink_inactive_list(), wakeup_flusher_threads(),
  * reclaim_throttle()), so its next batch finds clean ones.
  */
 void writeback_flush(struct cache *cache)
@@ -222,8 +240,9 @@ void writeback_balance(struct cache *cache, struct cache_plan *plan)
 			return;
 	if (cache->now_ns < cache->flush_check_ns)
 		return;
-	while (cache->dirty_files.first &&
-	       cache->files.at[cache->dirty_files.first].dirtied_ns + EXPIRE_SECONDS * NS_PER_SECOND <= cache->now_ns)
+	while (cache->dirty_files.first && cache->files.at[cache->dirty_files.first].dirtied_ns +
+							   EXPIRE_SECONDS * NS_PER_SECOND <=
+						   cache->now_ns)
 		if (!cache_sync_file(cache, cache->dirty_files.first, plan))
 			return;
 	cache->flush_check_ns = cache->now_ns + PERIODIC_SECONDS * NS_PER_SECOND;

@@ -39,7 +39,9 @@ static void text_list_add(struct text_list *list, const char *text)
 	list->at[list->count++] = text;
 }
 
-/* Put an option's value where it belongs; `text` is NULL for flags. `spelled` is how it was given. */
+/*
+ * Put an option's value where it belongs; `text` is NULL for flags. `spelled` is how it was given.
+ */
 static bool option_store(const struct option *option, void *arguments, const char *spelled,
 			 const char *text, struct error *error)
 {

@@ -1,15 +1,16 @@
 /*
  * command: what a subcommand says about itself, and how its arguments are read
  *
- * A subcommand is one file with a `const struct command command_NAME` and a line in commands.def. Its options are a static table; from that table
- * come parsing, `--help`, the man page and the bash completion, so that none of them can disagree. Options land in a plain struct of the
- * command's own, each at its offset:
+ * A subcommand is one file with a `const struct command command_NAME` and a line in commands.def.
+ * Its options are a static table; from that table come parsing, `--help`, the man page and the bash
+ * completion, so that none of them can disagree. Options land in a plain struct of the command's
+ * own, each at its offset:
  *
  *     struct replay_arguments { struct text_list traces; bool json; struct given memory; };
  *     static const struct option options[] = {
- *             {"memory", 0, "SIZE", "memory of the whole machine", OPTION_SIZE, offsetof(struct replay_arguments, memory), COMPLETE_NONE},
- *             {"json", 0, NULL, "print JSON", OPTION_FLAG, offsetof(struct replay_arguments, json), COMPLETE_NONE},
- *             {0}};
+ *             {"memory", 0, "SIZE", "memory of the whole machine", OPTION_SIZE, offsetof(struct
+ *             replay_arguments, memory), COMPLETE_NONE}, {"json", 0, NULL, "print JSON",
+ *             OPTION_FLAG, offsetof(struct replay_arguments, json), COMPLETE_NONE}, {0}};
  */
 #ifndef REFAULT_CLI_COMMAND_H
 #define REFAULT_CLI_COMMAND_H
@@ -69,7 +70,8 @@ struct example {
 struct command {
 	const char *const *usage; /* lines after "refault "; NULL ends */
 	const char *
-		description; /* paragraphs separated by blank lines; wrapped to fit where it is shown */
+		/* paragraphs separated by blank lines; wrapped to fit where it is shown */
+		description;
 	const struct option *options;   /* ended by {0} */
 	const struct example *examples; /* ended by {0} */
 
@@ -93,14 +95,18 @@ const struct command_entry *command_at(size_t index); /* NULL after the last */
 const struct command_entry *command_find(const char *name);
 
 /*
- * Read argv[0 .. argc - 1] (what follows the subcommand's name) into `arguments`. Fails (ERROR_INPUT) with the nearest option there is.
- * *wants_help: --help was among them; then nothing else matters. Free with command_arguments_deinit(), also after a failure.
+ * Read argv[0 .. argc - 1] (what follows the subcommand's name) into `arguments`. Fails
+ * (ERROR_INPUT) with the nearest option there is. *wants_help: --help was among them; then nothing
+ * else matters. Free with command_arguments_deinit(), also after a failure.
  */
 bool command_parse(const struct command_entry *entry, void *arguments, int argc, char **argv,
 		   bool *wants_help, struct error *error);
 void command_arguments_deinit(const struct command *command, void *arguments);
 
-/* Print `error` as people are to see it, on stderr. Returns the exit code: 2 for wrong input, 1 for a failed run. */
+/*
+ * Print `error` as people are to see it, on stderr. Returns the exit code: 2 for wrong input, 1 for
+ * a failed run.
+ */
 int command_fail(const struct error *error);
 
 /* Is this stream a terminal that may be coloured? (NO_COLOR unset or empty, TERM not "dumb".) */

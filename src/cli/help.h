@@ -1,8 +1,9 @@
 /*
  * help: everything that is said about a command, out of its own tables
  *
- * `refault help` and `--help` for people; and, for the Makefile, the man pages (`help --man [COMMAND]`), the bash completion
- * (`help --bash`) and the names of the commands (`help --commands`).
+ * `refault help` and `--help` for people; and, for the Makefile, the man pages (`help --man
+ * [COMMAND]`), the bash completion (`help --bash`) and the names of the commands (`help
+ * --commands`).
  */
 #ifndef REFAULT_CLI_HELP_H
 #define REFAULT_CLI_HELP_H

@@ -74,7 +74,10 @@ int main(int argc, char **argv)
 {
 	int code;
 
-	/* A reader that has seen enough (| head) is no failure worth a message, but no success either. */
+	/*
+	 * A reader that has seen enough (| head) is no failure worth a message, but no success
+	 * either.
+	 */
 	signal(SIGPIPE, SIG_DFL);
 	code = dispatch(argc, argv);
 	if (fflush(stdout) != 0 || ferror(stdout)) {

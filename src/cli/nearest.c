@@ -9,7 +9,10 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* How many letters must be put in, taken out, changed or swapped with their neighbour (optimal string alignment). */
+/*
+ * How many letters must be put in, taken out, changed or swapped with their neighbour (optimal
+ * string alignment).
+ */
 static size_t distance(const char *a, const char *b)
 {
 	size_t rows[3][NAME_BYTES_MAX + 1];
@@ -43,7 +46,10 @@ void nearest_offer(struct nearest *nearest, const char *name)
 	if (wanted_bytes > NAME_BYTES_MAX || strlen(name) > NAME_BYTES_MAX)
 		return;
 	found = distance(nearest->wanted, name);
-	/* A third of the letters wrong is still a slip; more is another word. The beginning of a name always is one. */
+	/*
+	 * A third of the letters wrong is still a slip; more is another word. The beginning of a
+	 * name always is one.
+	 */
 	if (found > (wanted_bytes + 2) / 3 &&
 	    (wanted_bytes < 3 || strncmp(nearest->wanted, name, wanted_bytes) != 0))
 		return;

@@ -6,7 +6,10 @@
 
 #include <stddef.h>
 
-/* Keeps the best of the names offered so far. Start with {.wanted = text}; `best` is NULL while none is near enough to be worth saying. */
+/*
+ * Keeps the best of the names offered so far. Start with {.wanted = text}; `best` is NULL while
+ * none is near enough to be worth saying.
+ */
 struct nearest {
 	const char *wanted;
 	const char *best;

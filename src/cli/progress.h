@@ -1,7 +1,8 @@
 /*
  * progress: a bar on standard error for work that takes long
  *
- * Drawn only on a terminal, not before half a second has gone by, and taken away when the work is done: what is printed then is the answer alone.
+ * Drawn only on a terminal, not before half a second has gone by, and taken away when the work is
+ * done: what is printed then is the answer alone.
  */
 #ifndef REFAULT_CLI_PROGRESS_H
 #define REFAULT_CLI_PROGRESS_H
@@ -19,7 +20,10 @@ struct progress {
 
 void progress_begin(struct progress *progress, const char *what);
 
-/* As model_options.progress calls it; `context` is the struct progress. total 0: how long it will be is not known. */
+/*
+ * As model_options.progress calls it; `context` is the struct progress. total 0: how long it will
+ * be is not known.
+ */
 void progress_update(void *context, uint64_t done, uint64_t total, uint64_t ops,
 		     uint64_t reread_bytes);
 

@@ -123,7 +123,10 @@ static bool filesystem_choose(struct plan *plan, struct error *error)
 			   nearest.best ? nearest.best : "", nearest.best ? ")" : "");
 }
 
-/* The plain cache takes --pages and --key; everything else about a machine would be ignored, so it is refused. */
+/*
+ * The plain cache takes --pages and --key; everything else about a machine would be ignored, so it
+ * is refused.
+ */
 static bool bare_check(struct plan *plan, struct error *error)
 {
 	static const char *const keys[] = {"page4k", "lbn", NULL};
@@ -238,7 +241,10 @@ static struct stream_map *streams_make(const struct plan *plan, struct error *er
 	return streams;
 }
 
-/* One policy over the whole trace. *opened: the trace was recognised, so that what is wrong is wrong in a row. */
+/*
+ * One policy over the whole trace. *opened: the trace was recognised, so that what is wrong is
+ * wrong in a row.
+ */
 static bool replay_one(const struct plan *plan, const struct policy_options *policy,
 		       struct result *result, uint64_t *skipped, bool *opened, struct error *error)
 {
@@ -330,8 +336,9 @@ static int replay(const void *values)
 			continue;
 		code = command_fail(&error);
 		/*
-		 * A row that cannot be read can be left out. A header, an option, a file that is no trace, or an op that
-		 * makes no sense (the model says that, and has no row to show) cannot.
+		 * A row that cannot be read can be left out. A header, an option, a file that is no
+		 * trace, or an op that makes no sense (the model says that, and has no row to show)
+		 * cannot.
 		 */
 		if (opened && error.kind == ERROR_INPUT && error.line && error.excerpt[0] &&
 		    !arguments->lenient)

@@ -160,7 +160,9 @@ static bool settings_make(struct plan *plan, struct error *error)
 	if (!base_policy(plan, &base, error))
 		return false;
 	plan->key = scenario->compare_key;
-	/* With one --policy there may be nothing to compare: it is the policy, or has no switches. */
+	/*
+	 * With one --policy there may be nothing to compare: it is the policy, or has no switches.
+	 */
 	if (plan->key && plan->arguments->policies.count &&
 	    (strcmp(plan->key, "policy") == 0 || !policy_has_switches(base.policy)))
 		plan->key = NULL;
@@ -211,7 +213,10 @@ static bool row_make(struct plan *plan, struct comparison_row *row,
 		.note = figure->note,
 	};
 	plan->row_count++;
-	/* What was published belongs to what the scenario compares, not to what somebody else asks for. */
+	/*
+	 * What was published belongs to what the scenario compares, not to what somebody else asks
+	 * for.
+	 */
 	for (size_t i = 0; i < scenario->variant_count && plan->key == scenario->compare_key; i++) {
 		row->published[i] = figure->published[i];
 		row->published_known[i] = figure->published_known[i];
@@ -279,8 +284,9 @@ static bool run_one(struct plan *plan, size_t index, struct progress *progress, 
 }
 
 /*
- * Settings run side by side, a thread each on as many processors as there are: each has a source and a model of its own and reads the
- * scenario only, so that the results do not depend on how many run at once. All take about equally long: the bar shows the first.
+ * Settings run side by side, a thread each on as many processors as there are: each has a source
+ * and a model of its own and reads the scenario only, so that the results do not depend on how many
+ * run at once. All take about equally long: the bar shows the first.
  */
 struct worker {
 	struct plan *plan;

@@ -640,7 +640,7 @@ bool refault_write(struct refault_cache *cache, uint32_t handle, uint64_t *offse
 	return done;
 }
 
-bool refault_touch(struct refault_cache *cache, uint32_t handle, enum refault_touch touch,
+bool refault_touch(struct refault_cache *cache, uint32_t handle, enum refault_touch_kind touch,
 		   uint64_t *offset, uint64_t *bytes, struct refault_plan *plan)
 {
 	struct cache_plan *core = plan_begin(plan);
@@ -727,8 +727,8 @@ bool refault_in_memory(const struct refault_cache *cache)
 	return cache_in_memory(cache->core);
 }
 
-void refault_counters(const struct refault_cache *cache, uint32_t stream,
-		      struct refault_counters *counters, size_t bytes)
+void refault_counters_read(const struct refault_cache *cache, uint32_t stream,
+			   struct refault_counters *counters, size_t bytes)
 {
 	struct refault_counters ours;
 	struct counters core;

@@ -22,7 +22,8 @@ void recorder_deinit(struct recorder *recorder)
 	array_deinit(&recorder->passes);
 }
 
-void recorder_mark(struct recorder *recorder, const struct cache *cache, const char *label, uint64_t op_index)
+void recorder_mark(struct recorder *recorder, const struct cache *cache, const char *label,
+		   uint64_t op_index)
 {
 	struct result_mark *mark = array_push(&recorder->marks);
 
@@ -59,7 +60,8 @@ void recorder_take_sample(struct recorder *recorder, const struct cache *cache, 
 		.dirty_pages = now.dirty_pages,
 		.read_bytes = now.read_bytes,
 	};
-	recorder->sample_next = op_index - op_index % recorder->sample_every + recorder->sample_every;
+	recorder->sample_next =
+		op_index - op_index % recorder->sample_every + recorder->sample_every;
 }
 
 static bool did_something(const struct counters *counters)
@@ -70,8 +72,8 @@ static bool did_something(const struct counters *counters)
 	return false;
 }
 
-void recorder_finish(struct recorder *recorder, const struct cache *cache, char *const *names, uint32_t name_count,
-		     struct result *result)
+void recorder_finish(struct recorder *recorder, const struct cache *cache, char *const *names,
+		     uint32_t name_count, struct result *result)
 {
 	uint32_t count = cache_stream_count(cache), kept = 0;
 	uint32_t *ids = memory_alloc(count, sizeof(*ids));
@@ -83,7 +85,8 @@ void recorder_finish(struct recorder *recorder, const struct cache *cache, char 
 	recorder->marks.at = NULL;
 	recorder->marks.count = recorder->marks.capacity = 0;
 	result->samples = memory_alloc(recorder->sample_count + 1, sizeof(*result->samples));
-	memcpy(result->samples, recorder->samples, recorder->sample_count * sizeof(*result->samples));
+	memcpy(result->samples, recorder->samples,
+	       recorder->sample_count * sizeof(*result->samples));
 	result->sample_count = recorder->sample_count;
 
 	result->streams = memory_alloc(count, sizeof(*result->streams));
@@ -91,15 +94,20 @@ void recorder_finish(struct recorder *recorder, const struct cache *cache, char 
 		struct result_stream *stream = &result->streams[kept];
 
 		if (id == 0) {
-			/* Stream 0 means the sum to cache_counters(); what nobody asked for is metadata at the start, if anything. */
+			/*
+			 * Stream 0 means the sum to cache_counters(); what nobody asked for is
+			 * metadata at the start, if anything.
+			 */
 			continue;
 		}
 		cache_counters(cache, id, &stream->counters);
 		if (!did_something(&stream->counters))
 			continue;
-		stream->name = text_copy(id < name_count && names && names[id] ? names[id] : "(none)");
+		stream->name =
+			text_copy(id < name_count && names && names[id] ? names[id] : "(none)");
 		/* Slab and pinned memory are not kept apart by stream. */
-		stream->known = COUNTERS_ALL_KNOWN & ~(UINT64_C(1) << COUNTER_slab_bytes | UINT64_C(1) << COUNTER_pinned_bytes);
+		stream->known = COUNTERS_ALL_KNOWN & ~(UINT64_C(1) << COUNTER_slab_bytes |
+						       UINT64_C(1) << COUNTER_pinned_bytes);
 		if (id < recorder->passes.count) {
 			stream->passes = recorder->passes.at[id].count;
 			stream->at_pass = recorder->passes.at[id].counters;
@@ -110,6 +118,7 @@ void recorder_finish(struct recorder *recorder, const struct cache *cache, char 
 	result->blame = memory_alloc((size_t)kept * kept + 1, sizeof(*result->blame));
 	for (uint32_t victim = 0; victim < kept; victim++)
 		for (uint32_t evictor = 0; evictor < kept; evictor++)
-			result->blame[victim * kept + evictor] = cache_blame(cache, ids[victim], ids[evictor]);
+			result->blame[victim * kept + evictor] =
+				cache_blame(cache, ids[victim], ids[evictor]);
 	memory_free(ids);
 }

@@ -1,8 +1,8 @@
 /*
  * result: what a run says happened, in the same form whichever machine it came from
  *
- * A value that a machine cannot know is absent: its bit in `known` is clear, and text, JSON and everything else say so.
- * All strings are copies owned by the result; free with result_deinit().
+ * A value that a machine cannot know is absent: its bit in `known` is clear, and text, JSON and
+ * everything else say so. All strings are copies owned by the result; free with result_deinit().
  */
 #ifndef REFAULT_MEASURE_RESULT_H
 #define REFAULT_MEASURE_RESULT_H
@@ -16,7 +16,7 @@
 /* Numbers the counters, in counters.def's order. */
 enum counter_id {
 #define COUNTER(name, unit, meaning) COUNTER_##name,
-#define LEVEL(name, unit, meaning) COUNTER_##name,
+#define LEVEL(name, unit, meaning)   COUNTER_##name,
 #include "cache/counters.def"
 #undef COUNTER
 #undef LEVEL
@@ -42,9 +42,10 @@ struct result_mark {
 struct result_stream {
 	char *name;
 	struct counters counters; /* levels: this stream's share */
-	uint64_t known;		  /* bit per counter_id */
-	uint64_t passes;	  /* scenario jobs that loop: whole passes done; else 0 */
-	struct counters at_pass;  /* its counters at the end of its last whole pass; zero without one */
+	uint64_t known;           /* bit per counter_id */
+	uint64_t passes;          /* scenario jobs that loop: whole passes done; else 0 */
+	/* its counters at the end of its last whole pass; zero without one */
+	struct counters at_pass;
 };
 
 /* One sample of the levels over the run, evenly spaced in ops. */
@@ -55,12 +56,12 @@ struct result_sample {
 
 struct result {
 	/* the machine and the input, for headings and JSON "machine" */
-	char *input;	  /* "wal.csv", "cache-pressure" */
-	char *machine;	  /* "model" */
-	char *policy;	  /* "linux-6.18,statistics=fresh" as normalised */
+	char *input;      /* "wal.csv", "cache-pressure" */
+	char *machine;    /* "model" */
+	char *policy;     /* "linux-6.18,statistics=fresh" as normalised */
 	char *filesystem; /* "ext4"; NULL in bare mode */
 	uint64_t memory_bytes;
-	bool is_cgroup;	   /* memory_bytes is a cgroup's limit, not a whole machine */
+	bool is_cgroup; /* memory_bytes is a cgroup's limit, not a whole machine */
 	uint64_t readahead_bytes;
 	uint64_t seed;
 	uint64_t op_count, file_count;
@@ -75,8 +76,8 @@ struct result {
 	size_t stream_count;
 
 	/*
-	 * The blame matrix: blame[victim * stream_count + evictor] is how many pages of `victim` were re-read that had been evicted because
-	 * `evictor` allocated. NULL: not known.
+	 * The blame matrix: blame[victim * stream_count + evictor] is how many pages of `victim`
+	 * were re-read that had been evicted because `evictor` allocated. NULL: not known.
 	 */
 	uint64_t *blame;
 

@@ -1,10 +1,11 @@
 /*
  * column: many numbers of one meaning, packed small
  *
- * The native trace keeps each field of its ops in a column of its own, since a column is regular where a row is not.
- * How one is packed is found out by trying: plain numbers or the differences between neighbours, divided by what all
- * have in common (offsets are multiples of 4096), as variable-length bytes or cut into byte planes (all lowest bytes,
- * then all second ones, ...), each piece through zstd; the shortest wins. src/op/README.md has the layout to the byte.
+ * The native trace keeps each field of its ops in a column of its own, since a column is regular
+ * where a row is not. How one is packed is found out by trying: plain numbers or the differences
+ * between neighbours, divided by what all have in common (offsets are multiples of 4096), as
+ * variable-length bytes or cut into byte planes (all lowest bytes, then all second ones, ...), each
+ * piece through zstd; the shortest wins. src/op/README.md has the layout to the byte.
  */
 #ifndef REFAULT_OP_COLUMN_H
 #define REFAULT_OP_COLUMN_H

@@ -1,10 +1,11 @@
 /*
  * import: the shelf of trace formats
  *
- * A format is one file in op/import/ with one constant `struct import_format format_NAME`, and one line in
- * op/import/formats.def. op/import/csv.c is the whole example. A reader turns the input's bytes into ops and is
- * otherwise alone: opening, unpacking, `lenient` at the end of a cut-off file, and holding errors back until the good
- * ops before them are delivered, are op/trace.c's business.
+ * A format is one file in op/import/ with one constant `struct import_format format_NAME`, and one
+ * line in op/import/formats.def. op/import/csv.c is the whole example. A reader turns the input's
+ * bytes into ops and is otherwise alone: opening, unpacking, `lenient` at the end of a cut-off
+ * file, and holding errors back until the good ops before them are delivered, are op/trace.c's
+ * business.
  */
 #ifndef REFAULT_OP_IMPORT_H
 #define REFAULT_OP_IMPORT_H
@@ -14,7 +15,10 @@
 #include "op/source.h"
 #include "op/trace.h"
 
-/* How sure a format is that the file is its own. The surest wins; among equals the first in formats.def. */
+/*
+ * How sure a format is that the file is its own. The surest wins; among equals the first in
+ * formats.def.
+ */
 enum import_match {
 	IMPORT_NO,
 	IMPORT_PERHAPS, /* could be, and would make a better error message than "unknown format" */
@@ -41,15 +45,19 @@ struct import_format {
 	struct trace_format about;
 	size_t state_bytes;
 
-	/* Look at the first bytes of a file, unpacked; at most IMPORT_HEAD_BYTES; `whole`: there are no others. */
+	/*
+	 * Look at the first bytes of a file, unpacked; at most IMPORT_HEAD_BYTES; `whole`: there
+	 * are no others.
+	 */
 	enum import_match (*match)(const unsigned char *head, size_t bytes, bool whole);
 
 	/* Read and check the header. May be NULL. */
 	bool (*begin)(struct import *import, struct error *error);
 
 	/*
-	 * At most `count` ops; *got 0 at the end. When false, the *got ops before the mistake are good. Every op holds
-	 * what op.h promises: times that never go back, offset + bytes <= OP_END_MAX, ids of paths that exist.
+	 * At most `count` ops; *got 0 at the end. When false, the *got ops before the mistake are
+	 * good. Every op holds what op.h promises: times that never go back, offset + bytes <=
+	 * OP_END_MAX, ids of paths that exist.
 	 */
 	bool (*next)(struct import *import, struct op *ops, size_t count, size_t *got,
 		     struct error *error);
@@ -59,7 +67,10 @@ struct import_format {
 
 enum { IMPORT_HEAD_BYTES = 4096 };
 
-/* Is this text, as far as one can see? No control bytes but tab, line ends, and a few. For match functions. */
+/*
+ * Is this text, as far as one can see? No control bytes but tab, line ends, and a few. For match
+ * functions.
+ */
 bool import_is_text(const unsigned char *head, size_t bytes);
 
 /* The registry (op/import/registry.c): NULL after the last. */

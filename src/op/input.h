@@ -1,10 +1,11 @@
 /*
  * input: the bytes of a trace, whatever they are packed in
  *
- * A window on a file (or standard input) of which the next bytes are always visible in one piece. What is compressed
- * with zstd, gzip or xz is recognised by its first bytes and unpacked on the way, streaming: the window's memory is all
- * that is used (and the decompressor's own: at most 128 MiB of zstd window, 256 MiB for xz).
- * For the readers in op/import/ only; everybody else uses op/trace.h.
+ * A window on a file (or standard input) of which the next bytes are always visible in one piece.
+ * What is compressed with zstd, gzip or xz is recognised by its first bytes and unpacked on the
+ * way, streaming: the window's memory is all that is used (and the decompressor's own: at most 128
+ * MiB of zstd window, 256 MiB for xz). For the readers in op/import/ only; everybody else uses
+ * op/trace.h.
  */
 #ifndef REFAULT_OP_INPUT_H
 #define REFAULT_OP_INPUT_H
@@ -19,9 +20,11 @@ struct input {
 	const char *name;        /* for messages; owned */
 	const unsigned char *at; /* the next byte; the reader moves it on */
 	const unsigned char *
-		end; /* one past the last visible byte, where a 0 stands that is not part of the input */
+		/* one past the last visible byte, where a 0 stands that is not part of the input */
+		end;
 	bool last; /* nothing follows `end` */
-	bool cut_off; /* the compressed data ended in the middle, or a reader found its format cut off */
+	/* the compressed data ended in the middle, or a reader found its format cut off */
+	bool cut_off;
 
 	/* The rest belongs to input.c. */
 	int fd;
@@ -41,14 +44,17 @@ struct input {
 	struct error failure;
 };
 
-/* "-" is standard input. Fails on what cannot be opened or read; an empty file is fine here. Free with input_close(). */
+/*
+ * "-" is standard input. Fails on what cannot be opened or read; an empty file is fine here. Free
+ * with input_close().
+ */
 struct input *input_open(const char *path, struct error *error);
 void input_close(struct input *input);
 
 /*
- * Make at least `want` bytes visible, or all there are, if fewer are left. Moves the window: pointers into it die.
- * False if the file cannot be read or unpacked any further; what came before that is visible and good, and later calls
- * fail in the same way.
+ * Make at least `want` bytes visible, or all there are, if fewer are left. Moves the window:
+ * pointers into it die. False if the file cannot be read or unpacked any further; what came before
+ * that is visible and good, and later calls fail in the same way.
  */
 bool input_fill(struct input *input, size_t want, struct error *error);
 

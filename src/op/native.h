@@ -1,8 +1,8 @@
 /*
  * native: the layout of our own trace files, shared by their writer and their reader
  *
- * src/op/README.md describes it to the byte; this header holds its numbers, and the predictor that both sides run in
- * step: what it foretells is not written. All integers are little-endian.
+ * src/op/README.md describes it to the byte; this header holds its numbers, and the predictor that
+ * both sides run in step: what it foretells is not written. All integers are little-endian.
  */
 #ifndef REFAULT_OP_NATIVE_H
 #define REFAULT_OP_NATIVE_H
@@ -29,7 +29,10 @@ enum {
 #define NATIVE_MARK_BLOCK UINT32_C(0x4b4c4252) /* "RBLK" */
 #define NATIVE_MARK_END   UINT32_C(0x444e4552) /* "REND" */
 
-/* Offsets of a block header's fields. The end block has the same header, and zeros where it has nothing to say. */
+/*
+ * Offsets of a block header's fields. The end block has the same header, and zeros where it has
+ * nothing to say.
+ */
 enum {
 	NATIVE_AT_MARK = 0,
 	NATIVE_AT_BODY_BYTES = 4,
@@ -41,7 +44,10 @@ enum {
 	NATIVE_AT_CHECKSUM = 32,
 };
 
-/* The kind column: kind * 4, and these if the predictor was wrong and the value stands in its own column. */
+/*
+ * The kind column: kind * 4, and these if the predictor was wrong and the value stands in its own
+ * column.
+ */
 enum { NATIVE_BYTES_DIFFER = 1, NATIVE_OFFSET_DIFFERS = 2, NATIVE_KIND_SHIFT = 2 };
 
 /* What an op's offset and bytes will be, if it goes on as its like have done. */

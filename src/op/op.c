@@ -53,7 +53,10 @@ static unsigned char lower(char c)
 	return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* How many letters to change, add, leave out or swap with a neighbour (optimal string alignment), case aside. */
+/*
+ * How many letters to change, add, leave out or swap with a neighbour (optimal string alignment),
+ * case aside.
+ */
 static unsigned int distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
 {
 	enum { BYTES_MAX = 32 };

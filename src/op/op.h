@@ -1,8 +1,8 @@
 /*
  * op: one file operation, the vocabulary of everything above
  *
- * A source (trace, scenario) yields ops; a machine (model, kernel, fuse) carries them out. Paths are ids into the
- * source's `struct path_table`. 48 bytes.
+ * A source (trace, scenario) yields ops; a machine (model, kernel, fuse) carries them out. Paths
+ * are ids into the source's `struct path_table`. 48 bytes.
  */
 #ifndef REFAULT_OP_OP_H
 #define REFAULT_OP_OP_H
@@ -22,7 +22,10 @@ enum op_kind {
 
 enum { STREAM_NONE = 0, STREAM_COUNT_MAX = 1023 };
 
-/* No time and no file end is larger: 2^63, so that sums of two cannot wrap. Every reader sees to it. */
+/*
+ * No time and no file end is larger: 2^63, so that sums of two cannot wrap. Every reader sees to
+ * it.
+ */
 #define OP_END_MAX  (UINT64_C(1) << 63)
 #define OP_TIME_MAX (OP_END_MAX - 1)
 
@@ -35,7 +38,11 @@ struct op {
 	uint32_t thread;
 	uint32_t line; /* where in the input, 1-based; 0: nowhere, or not a text */
 	uint16_t
-		stream; /* who asks: 1 .. STREAM_COUNT_MAX, index into the source's streams; 0: by the path's class */
+		/*
+		 * who asks: 1 .. STREAM_COUNT_MAX, index into the source's streams; 0: by the
+		 * path's class
+		 */
+		stream;
 	uint8_t kind; /* enum op_kind */
 };
 

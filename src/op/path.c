@@ -9,8 +9,8 @@
 #include "base/memory.h"
 
 /*
- * Open addressing. A slot holds half of the hash beside the id, so that a probe that fails touches one line only and
- * no text is compared in vain. A path's length stands before its text (2 bytes).
+ * Open addressing. A slot holds half of the hash beside the id, so that a probe that fails touches
+ * one line only and no text is compared in vain. A path's length stands before its text (2 bytes).
  */
 struct slot {
 	uint32_t id_plus_1; /* 0: free */

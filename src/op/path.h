@@ -1,9 +1,9 @@
 /*
  * path: names to small numbers and back
  *
- * Interns path strings (and mark labels). Ids are dense from 0 in the order of first interning. About 24 bytes a path
- * plus the text.
- * A path is any sequence of bytes but NUL, at most PATH_BYTES_MAX long, not empty.
+ * Interns path strings (and mark labels). Ids are dense from 0 in the order of first interning.
+ * About 24 bytes a path plus the text. A path is any sequence of bytes but NUL, at most
+ * PATH_BYTES_MAX long, not empty.
  */
 #ifndef REFAULT_OP_PATH_H
 #define REFAULT_OP_PATH_H

@@ -1,7 +1,8 @@
 /*
  * source: whatever yields ops, in time order: a trace reader or a scenario
  *
- * A machine pulls batches. The source owns its path table and stream names; both may grow with every batch, ids never change.
+ * A machine pulls batches. The source owns its path table and stream names; both may grow with
+ * every batch, ids never change.
  */
 #ifndef REFAULT_OP_SOURCE_H
 #define REFAULT_OP_SOURCE_H
@@ -14,20 +15,24 @@ struct op_source;
 
 struct op_source_interface {
 	/*
-	 * Fill at most `count` ops; *got is how many, 0 at the end. False: the input is wrong (place and reason in
-	 * `error`) and *got is 0; ops delivered before stay valid, and asking again says the same.
+	 * Fill at most `count` ops; *got is how many, 0 at the end. False: the input is wrong
+	 * (place and reason in `error`) and *got is 0; ops delivered before stay valid, and asking
+	 * again says the same.
 	 */
 	bool (*next)(struct op_source *source, struct op *ops, size_t count, size_t *got,
 		     struct error *error);
 
 	/*
-	 * The machine has carried out `op`, the last one delivered, and it took until `done_ns`. NULL in traces: they
-	 * do not wait. A source that has this is asked for one op at a time, and the next op may depend on the answer
-	 * (a closed loop).
+	 * The machine has carried out `op`, the last one delivered, and it took until `done_ns`.
+	 * NULL in traces: they do not wait. A source that has this is asked for one op at a time,
+	 * and the next op may depend on the answer (a closed loop).
 	 */
 	void (*completed)(struct op_source *source, const struct op *op, uint64_t done_ns);
 
-	/* How far through the input, and how long it is, in any unit; total 0: unknown. For progress bars. */
+	/*
+	 * How far through the input, and how long it is, in any unit; total 0: unknown. For
+	 * progress bars.
+	 */
 	void (*progress)(const struct op_source *source, uint64_t *done, uint64_t *total);
 
 	void (*destroy)(struct op_source *source);
@@ -39,7 +44,8 @@ struct op_source {
 	struct path_table *paths; /* owned */
 	const char *name;         /* as the user gave it; owned by the source */
 	const char *format;       /* "csv", "refault-trace", "scenario", ... */
-	char **stream_names; /* [0] unused; NULL when streams are given by path classes (op/stream.h) */
+	/* [0] unused; NULL when streams are given by path classes (op/stream.h) */
+	char **stream_names;
 	uint32_t stream_count; /* including the unused 0 */
 };
 

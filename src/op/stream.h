@@ -1,11 +1,12 @@
 /*
  * stream: who asks, when the trace itself does not say
  *
- * Every op, page and object belongs to a stream. Scenarios name their own (a job is a stream). For a trace the stream
- * is the path's class: by default the first component of the path without the digits at its end ("wal12" -> "wal",
- * "d/7/399" -> "d", "12/a" -> "12", "/var/log/x" -> "var"). Other rules: one per path, one per thread, or REGEX=NAME
- * pairs (POSIX extended, first match wins, tried before the rule). There are at most STREAM_COUNT_MAX; what comes later
- * is counted as the stream "other".
+ * Every op, page and object belongs to a stream. Scenarios name their own (a job is a stream). For
+ * a trace the stream is the path's class: by default the first component of the path without the
+ * digits at its end ("wal12" -> "wal", "d/7/399" -> "d", "12/a" -> "12", "/var/log/x" -> "var").
+ * Other rules: one per path, one per thread, or REGEX=NAME pairs (POSIX extended, first match wins,
+ * tried before the rule). There are at most STREAM_COUNT_MAX; what comes later is counted as the
+ * stream "other".
  */
 #ifndef REFAULT_OP_STREAM_H
 #define REFAULT_OP_STREAM_H
@@ -26,8 +27,9 @@ void stream_map_destroy(struct stream_map *map);
 bool stream_map_add(struct stream_map *map, const char *regex_and_name, struct error *error);
 
 /*
- * The stream of an op (1 ..). Remembers per path: a hash-free look-up after the first time. STREAM_NONE for what
- * belongs to no path: a mark (its path is a label) and, unless the thread decides, a sync.
+ * The stream of an op (1 ..). Remembers per path: a hash-free look-up after the first time.
+ * STREAM_NONE for what belongs to no path: a mark (its path is a label) and, unless the thread
+ * decides, a sync.
  */
 uint16_t stream_map_get(struct stream_map *map, const struct path_table *paths,
 			const struct op *op);

@@ -81,7 +81,10 @@ static const struct import_format *format_choose(struct input *input, const char
 		error_input(error, "no trace format \"%.80s\" (known: %s)", name, names);
 		return NULL;
 	}
-	/* A file cut off within its first bytes may still be recognised: the failure comes again when they are used up. */
+	/*
+	 * A file cut off within its first bytes may still be recognised: the failure comes again
+	 * when they are used up.
+	 */
 	if (!input_fill(input, IMPORT_HEAD_BYTES, error) && input_visible(input) == 0)
 		return NULL;
 	if (input_visible(input) == 0) {

@@ -78,7 +78,10 @@ static char *text_join(const char *a, const char *b)
 	return text;
 }
 
-/* Where `path` really leads: renaming over a link would replace the link, renaming over a device the device. */
+/*
+ * Where `path` really leads: renaming over a link would replace the link, renaming over a device
+ * the device.
+ */
 static bool target_find(struct trace_writer *writer, const char *path, struct error *error)
 {
 	struct stat status;
@@ -86,7 +89,8 @@ static bool target_find(struct trace_writer *writer, const char *path, struct er
 
 	if (stat(path, &status) != 0) {
 		writer->path = text_join(path, "");
-		return true; /* not there yet; anything worse shows when the file beside it is made */
+		/* not there yet; anything worse shows when the file beside it is made */
+		return true;
 	}
 	if (!S_ISREG(status.st_mode))
 		return error_input(error, "%s is %s: a trace must be a regular file", path,
@@ -186,7 +190,10 @@ static void numbers_put(struct trace_writer *writer, size_t count)
 	column_put(writer->columns, &writer->body, writer->numbers, count, COLUMN_UNSIGNED);
 }
 
-/* A first byte says which of the two is there: the offsets, or how far they are from what was predicted. */
+/*
+ * A first byte says which of the two is there: the offsets, or how far they are from what was
+ * predicted.
+ */
 static void offsets_put(struct trace_writer *writer, const uint64_t *absolute,
 			const uint64_t *relative, size_t count)
 {
@@ -375,7 +382,10 @@ static bool end_write(struct trace_writer *writer, struct error *error)
 	return block_write(writer, NATIVE_MARK_END, error);
 }
 
-/* A rename is on disk when its directory is. Where directories cannot be synced, the file system sees to it. */
+/*
+ * A rename is on disk when its directory is. Where directories cannot be synced, the file system
+ * sees to it.
+ */
 static void directory_sync(const char *path)
 {
 	char *directory = text_join(path, "");

@@ -270,7 +270,10 @@ static void table_of_rows(FILE *out, const struct comparison *comparison, const 
 
 /* ---- in words ---- */
 
-/* Words of `text` from `column` on, in lines of at most WRAP_COLUMNS; the first goes where the cursor is. */
+/*
+ * Words of `text` from `column` on, in lines of at most WRAP_COLUMNS; the first goes where the
+ * cursor is.
+ */
 static void wrapped(FILE *out, const char *text, size_t column)
 {
 	size_t at = column;

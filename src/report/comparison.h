@@ -1,9 +1,10 @@
 /*
  * comparison: one experiment under several settings, figure by figure, beside what was published
  *
- * A row is a figure, a column a setting; with two settings their ratio (the second to the first), and the same for what was published.
- * Sizes are in powers of ten (27.3 GB), as publications give them. Under the table: who gains and who loses by the last setting against
- * the first, said of those streams alone whose figures say so.
+ * A row is a figure, a column a setting; with two settings their ratio (the second to the first),
+ * and the same for what was published. Sizes are in powers of ten (27.3 GB), as publications give
+ * them. Under the table: who gains and who loses by the last setting against the first, said of
+ * those streams alone whose figures say so.
  */
 #ifndef REFAULT_REPORT_COMPARISON_H
 #define REFAULT_REPORT_COMPARISON_H
@@ -48,7 +49,9 @@ struct comparison {
 void comparison_text(FILE *out, const struct comparison *comparison,
 		     const struct report_options *options);
 
-/* {"compare": {key, values}, "figures": [...], "runs": [report_json() of each]}. A new reference. */
+/*
+ * {"compare": {key, values}, "figures": [...], "runs": [report_json() of each]}. A new reference.
+ */
 json_t *comparison_json(const struct comparison *comparison, const struct report_options *options);
 
 #endif

@@ -51,7 +51,10 @@ static json_t *marks_json(const struct result *result)
 	return marks;
 }
 
-/* A key for each stream: its name as UTF-8. Names that only wrong bytes told apart get "#2", "#3" behind them. */
+/*
+ * A key for each stream: its name as UTF-8. Names that only wrong bytes told apart get "#2", "#3"
+ * behind them.
+ */
 static char **stream_keys(const struct result *result)
 {
 	char **keys = memory_alloc(result->stream_count, sizeof(*keys));

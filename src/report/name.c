@@ -8,7 +8,10 @@
 
 #include "base/memory.h"
 
-/* Bytes of the UTF-8 sequence that begins at `at`; 0 if it is none. NUL ends it like any wrong byte. */
+/*
+ * Bytes of the UTF-8 sequence that begins at `at`; 0 if it is none. NUL ends it like any wrong
+ * byte.
+ */
 static size_t sequence_bytes(const unsigned char *at)
 {
 	size_t bytes;
@@ -35,7 +38,10 @@ static size_t sequence_bytes(const unsigned char *at)
 	return bytes;
 }
 
-/* Would this character stay in its place on a terminal? Not: controls, and marks that are invisible or turn the direction. */
+/*
+ * Would this character stay in its place on a terminal? Not: controls, and marks that are invisible
+ * or turn the direction.
+ */
 static bool is_printable(const unsigned char *at, size_t bytes)
 {
 	if (bytes == 1)

@@ -10,8 +10,8 @@
 enum { NAME_COLUMNS_MAX = 40, NAME_TEXT_BYTES = NAME_COLUMNS_MAX * 4 + 8, SHARE_TEXT_BYTES = 16 };
 
 /*
- * `name` fit for a terminal: what cannot be printed as '?', and the middle left out (…) where it is longer than `columns`
- * (at most NAME_COLUMNS_MAX). Returns `text`.
+ * `name` fit for a terminal: what cannot be printed as '?', and the middle left out (…) where it is
+ * longer than `columns` (at most NAME_COLUMNS_MAX). Returns `text`.
  */
 const char *name_show(char text[NAME_TEXT_BYTES], const char *name, size_t columns);
 

@@ -1,8 +1,8 @@
 /*
  * report: results drawn, for people and for programs
  *
- * The same words in both: a counter's JSON name is its name in cache/counters.def. Nothing here writes anywhere but to the stream it is
- * given; nothing is wider than 100 columns.
+ * The same words in both: a counter's JSON name is its name in cache/counters.def. Nothing here
+ * writes anywhere but to the stream it is given; nothing is wider than 100 columns.
  */
 #ifndef REFAULT_REPORT_REPORT_H
 #define REFAULT_REPORT_REPORT_H
@@ -18,11 +18,15 @@ struct result;
 struct report_options {
 	bool colour;           /* the stream is a terminal that may be coloured */
 	uint64_t skipped_rows; /* rows of the input that --lenient left out */
-	bool is_trace; /* the input is a trace, which `refault replay` takes; else a scenario, for `refault run` */
+	/* the input is a trace, which `refault replay` takes; else a scenario, for `refault run` */
+	bool is_trace;
 	uint64_t bare_pages; /* the plain cache of so many pages; 0: a whole machine */
 };
 
-/* One result: heading, answer, marks, streams, who evicted whom, memory over time, what to try next. */
+/*
+ * One result: heading, answer, marks, streams, who evicted whom, memory over time, what to try
+ * next.
+ */
 void report_text(FILE *out, const struct result *result, const struct report_options *options);
 
 /* The same input under several policies: a line each. */
@@ -31,8 +35,9 @@ void report_side_by_side(FILE *out, const struct result *results, size_t count,
 
 /*
  * The object that `--json` prints: "input", "totals", "marks", "streams", "blame", "machine",
- * "latency". blame[victim][evictor]["pages"] is how many pages of `victim` were read again that had been evicted because
- * `evictor` allocated; pairs that are absent are 0. What the machine could not know is null. A new reference.
+ * "latency". blame[victim][evictor]["pages"] is how many pages of `victim` were read again that had
+ * been evicted because `evictor` allocated; pairs that are absent are 0. What the machine could not
+ * know is null. A new reference.
  */
 json_t *report_json(const struct result *result, const struct report_options *options);
 

@@ -18,11 +18,16 @@ enum { INDENT = 2, STREAMS_SHOWN_MAX = 12, MARKS_SHOWN_MAX = 20, NAME_COLUMNS = 
 
 bool result_knows(const struct result *result, enum counter_id id);
 
-/* "wal.csv   120,000 ops, 3 streams, 2 files   cgroup limit 256 MiB   [policy linux-6.18   ]ext4" */
+/*
+ * "wal.csv 120,000 ops, 3 streams, 2 files cgroup limit 256 MiB [policy linux-6.18 ]ext4"
+ */
 void report_headline(FILE *out, const struct result *result, const struct report_options *options,
 		     bool with_policy);
 
-/* How many marks are shown, and which: all, or some evenly spread, the first and the last among them. */
+/*
+ * How many marks are shown, and which: all, or some evenly spread, the first and the last among
+ * them.
+ */
 size_t marks_shown(const struct result *result);
 size_t mark_shown_at(const struct result *result, size_t index);
 void marks_left_out(FILE *out, const struct result *result); /* a line that says so, if any are */
@@ -35,7 +40,10 @@ void counter_cell(struct table *table, const struct counters *counters, uint64_t
 		  enum counter_id id);
 void stream_cell(struct table *table, const struct result_stream *stream, enum counter_id id);
 
-/* The streams in the order to show them: as they came, or if they are too many, those that matter first. Free with memory_free(). */
+/*
+ * The streams in the order to show them: as they came, or if they are too many, those that matter
+ * first. Free with memory_free().
+ */
 size_t *streams_order(const struct result *result);
 void streams_print(FILE *out, const struct result *result, bool colour);
 void blame_print(FILE *out, const struct result *result, bool colour);

@@ -1,5 +1,6 @@
 /*
- * The same input under several policies: a line each, then what they read at each mark and for each stream.
+ * The same input under several policies: a line each, then what they read at each mark and for each
+ * stream.
  */
 #include <stdio.h>
 #include <string.h>

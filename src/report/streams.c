@@ -38,7 +38,10 @@ static void evicted_by(char *text, size_t bytes, const struct result *result, si
 		size_t best = SIZE_MAX;
 		char name[NAME_TEXT_BYTES], share[SHARE_TEXT_BYTES];
 
-		/* The largest that comes after the last one shown; equals in the order of the streams. */
+		/*
+		 * The largest that comes after the last one shown; equals in the order of the
+		 * streams.
+		 */
 		for (size_t i = 0; i < result->stream_count; i++) {
 			uint64_t pages = blame_of(result, victim, i);
 

@@ -1,9 +1,9 @@
 /*
  * table: columns of text that line up
  *
- * Cells are added row by row, each into the next column. Numbers with a unit ("310.2 MiB", "6.6 %") line up on the unit. Columns of
- * nothing but zeros can be left out, and what does not fit in the width goes into a second block under the first, which
- * repeats the first column.
+ * Cells are added row by row, each into the next column. Numbers with a unit ("310.2 MiB", "6.6 %")
+ * line up on the unit. Columns of nothing but zeros can be left out, and what does not fit in the
+ * width goes into a second block under the first, which repeats the first column.
  */
 #ifndef REFAULT_REPORT_TABLE_H
 #define REFAULT_REPORT_TABLE_H
@@ -32,7 +32,10 @@ void table_destroy(struct table *table);
 void table_column(struct table *table, const char *heading, enum table_align align,
 		  enum table_zero zero);
 
-/* The next cell. Texts are copied as they are; make strangers' names printable first (report/name.h). */
+/*
+ * The next cell. Texts are copied as they are; make strangers' names printable first
+ * (report/name.h).
+ */
 void table_text(struct table *table, const char *text);
 void table_size(struct table *table, uint64_t bytes);
 void table_count(struct table *table, uint64_t count);

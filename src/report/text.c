@@ -136,7 +136,10 @@ static void answer(FILE *out, const struct result *result)
 
 /* ---- marks ---- */
 
-/* What the marks table shows, in order. Pages that are levels are shown as sizes, as people think of memory. */
+/*
+ * What the marks table shows, in order. Pages that are levels are shown as sizes, as people think
+ * of memory.
+ */
 static const struct {
 	enum counter_id id;
 	const char *heading;
@@ -297,7 +300,10 @@ static void samples_print(FILE *out, const struct result *result)
 
 			largest = bytes > largest ? bytes : largest;
 		}
-		/* A line of the lowest block says nothing; slab is shown small, because it is asked for. */
+		/*
+		 * A line of the lowest block says nothing; slab is shown small, because it is asked
+		 * for.
+		 */
 		if (largest == 0 || (line == DIRTY && largest < most / 100))
 			continue;
 		fprintf(out, "  %-18s %-9s ", title, names[line]);

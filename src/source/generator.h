@@ -1,10 +1,11 @@
 /*
  * generator: in which order a step takes its requests or files (the shelf generator/)
  *
- * A step has items, numbered from 0: the requests of a file one after the other, or the files of a set. Its generator says which comes next;
- * the player (source/player.h) makes ops of it, counts, and ends the pass. A new order is one file in generator/ and one line in
- * generators.def; generator/uniform.c is the whole of the smallest. Must cost a few ns an item, and use no other randomness than
- * walk->random and walk->seed: the same seed gives the same items on every machine.
+ * A step has items, numbered from 0: the requests of a file one after the other, or the files of a
+ * set. Its generator says which comes next; the player (source/player.h) makes ops of it, counts,
+ * and ends the pass. A new order is one file in generator/ and one line in generators.def;
+ * generator/uniform.c is the whole of the smallest. Must cost a few ns an item, and use no other
+ * randomness than walk->random and walk->seed: the same seed gives the same items on every machine.
  */
 #ifndef REFAULT_SOURCE_GENERATOR_H
 #define REFAULT_SOURCE_GENERATOR_H
@@ -45,7 +46,10 @@ struct generator {
 	/* Once, before all else: tables in `arena`, to hang on walk->state. NULL: none needed. */
 	void (*prepare)(struct walk *walk, struct arena *arena);
 
-	/* A pass begins anew (not called when a step with `count` goes on where it stopped). NULL: nothing to do. */
+	/*
+	 * A pass begins anew (not called when a step with `count` goes on where it stopped). NULL:
+	 * nothing to do.
+	 */
 	void (*begin)(struct walk *walk);
 
 	/* The next item. Called any number of times: at its end it goes round. */

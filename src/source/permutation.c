@@ -32,7 +32,10 @@ void permutation_init(struct permutation *permutation, uint64_t count, uint64_t 
 		permutation->keys[i] = random_next(&random);
 }
 
-/* A number below `bound` (at most 2^31) from `value` and a key: both halves of a product, folded and scaled. */
+/*
+ * A number below `bound` (at most 2^31) from `value` and a key: both halves of a product, folded
+ * and scaled.
+ */
 static inline uint64_t mix_below(uint64_t value, uint64_t key, uint64_t bound)
 {
 	unsigned __int128 product =

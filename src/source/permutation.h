@@ -1,9 +1,10 @@
 /*
  * permutation: the numbers 0 .. count - 1 in a random order that needs no memory
  *
- * A Feistel network over a x b >= count with both sides about sqrt(count) (Black and Rogaway, "Ciphers with Arbitrary Finite Domains",
- * 2002, the generalised Feistel); what falls outside is sent through again, which happens to fewer than one number in sqrt(count).
- * Integers only. About 10 ns a number.
+ * A Feistel network over a x b >= count with both sides about sqrt(count) (Black and Rogaway,
+ * "Ciphers with Arbitrary Finite Domains", 2002, the generalised Feistel); what falls outside is
+ * sent through again, which happens to fewer than one number in sqrt(count). Integers only. About
+ * 10 ns a number.
  */
 #ifndef REFAULT_SOURCE_PERMUTATION_H
 #define REFAULT_SOURCE_PERMUTATION_H

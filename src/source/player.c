@@ -231,8 +231,8 @@ static void walk_prepare(struct player *player, struct client *client,
 }
 
 /*
- * The walk of this step, at its beginning, or where it stopped if the step has a count. In `this` file it has not been
- * yet.
+ * The walk of this step, at its beginning, or where it stopped if the step has a count. In `this`
+ * file it has not been yet.
  */
 static struct client_walk *walk_begin(struct player *player, struct client *client,
 				      const struct scenario_step *step)

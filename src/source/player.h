@@ -1,19 +1,22 @@
 /*
  * player: the ops of a scenario, in the order of their times
  *
- * Every thread of every job is a client with a clock of its own. Of all clients the one that is ready first goes next (the earlier job, then
- * the earlier thread, if several are): it delivers one op, and is ready again when the machine says that the op is done
- * (op_source_interface.completed), or later if its job thinks or keeps a rate. That is a closed loop: a slower disk makes a slower reader. If
- * nobody says when ops are done they take a nanosecond each, so that a scenario can be written out as a trace.
+ * Every thread of every job is a client with a clock of its own. Of all clients the one that is
+ * ready first goes next (the earlier job, then the earlier thread, if several are): it delivers one
+ * op, and is ready again when the machine says that the op is done (op_source_interface.completed),
+ * or later if its job thinks or keeps a rate. That is a closed loop: a slower disk makes a slower
+ * reader. If nobody says when ops are done they take a nanosecond each, so that a scenario can be
+ * written out as a trace.
  *
- * First come the files: `exists` ops at time 0, the directories of files to come, then what `cached` asks for, as real ops on a clock of their
- * own, ended by a mark "start" if there were any. The jobs' time begins there.
+ * First come the files: `exists` ops at time 0, the directories of files to come, then what
+ * `cached` asks for, as real ops on a clock of their own, ended by a mark "start" if there were
+ * any. The jobs' time begins there.
  *
- * At the end of each pass of a looping job comes a mark that has the job's stream: it is the stream's, not the scenario's own (marks that a
- * scenario asks for have stream 0).
+ * At the end of each pass of a looping job comes a mark that has the job's stream: it is the
+ * stream's, not the scenario's own (marks that a scenario asks for have stream 0).
  *
- * About 10 ns an op; paths are interned when the source is made, so that no op formats or looks up anything. Same scenario,
- * seed and answers: same ops, to the byte.
+ * About 10 ns an op; paths are interned when the source is made, so that no op formats or looks up
+ * anything. Same scenario, seed and answers: same ops, to the byte.
  */
 #ifndef REFAULT_SOURCE_PLAYER_H
 #define REFAULT_SOURCE_PLAYER_H
@@ -25,7 +28,10 @@
 
 struct scenario;
 
-/* The scenario must outlive the source. NULL: ERROR_INPUT (two files have one path). Destroy with op_source_destroy(). */
+/*
+ * The scenario must outlive the source. NULL: ERROR_INPUT (two files have one path). Destroy with
+ * op_source_destroy().
+ */
 struct op_source *scenario_source_create(const struct scenario *scenario, uint64_t seed,
 					 struct error *error);
 

@@ -91,7 +91,8 @@ static bool published_read(struct loader *loader, struct scenario_figure *figure
 	size_t i = 0;
 
 	if (!list || scenario->variant_count == 0)
-		return true; /* nothing is compared (any more: --set compare=), so nothing is shown */
+		/* nothing is compared (any more: --set compare=), so nothing is shown */
+		return true;
 	if (list->count != scenario->variant_count)
 		return yaml_error(
 			loader->yaml, list, loader->error,

@@ -1,10 +1,12 @@
 /*
  * scenario: an experiment written down: a machine, files, and jobs that use them
  *
- * Read from YAML (schema.def says what may stand where, docs/scenarios.md explains it), checked whole before anything runs: every mistake
- * is named with its line, column, the key found and what was expected. What only other rooms understand (policies, file systems,
- * counters) is kept as text with its node, so that they can put their complaints at the right place too (scenario_error()).
- * A scenario is a plain tree in an arena; scenario_source_create() (source/player.h) makes the stream of ops out of it.
+ * Read from YAML (schema.def says what may stand where, docs/scenarios.md explains it), checked
+ * whole before anything runs: every mistake is named with its line, column, the key found and what
+ * was expected. What only other rooms understand (policies, file systems, counters) is kept as text
+ * with its node, so that they can put their complaints at the right place too (scenario_error()). A
+ * scenario is a plain tree in an arena; scenario_source_create() (source/player.h) makes the stream
+ * of ops out of it.
  */
 #ifndef REFAULT_SOURCE_SCENARIO_H
 #define REFAULT_SOURCE_SCENARIO_H
@@ -86,7 +88,11 @@ struct scenario_step {
 	bool sync;
 
 	uint32_t
-		file; /* index; STEP_FILE_THIS: of the group around that has `each` (`set` says which set that is) */
+		/*
+		 * index; STEP_FILE_THIS: of the group around that has `each` (`set` says which set
+		 * that is)
+		 */
+		file;
 	uint32_t set;
 	const char *pattern;
 	const struct generator *generator;
@@ -123,7 +129,8 @@ struct scenario_job {
 	struct scenario_step root; /* the group of its steps */
 	uint32_t walk_count;
 	uint64_t
-		op_count; /* about how many ops it is; 0: not known (it loops until something ends it) */
+		/* about how many ops it is; 0: not known (it loops until something ends it) */
+		op_count;
 };
 
 /* A row of the comparison. */
@@ -165,25 +172,32 @@ struct scenario {
 };
 
 /*
- * Read and check a scenario. `name` is for messages; `sets` are KEY=VALUE (yaml_set()). False: ERROR_INPUT; nothing is left to free.
+ * Read and check a scenario. `name` is for messages; `sets` are KEY=VALUE (yaml_set()). False:
+ * ERROR_INPUT; nothing is left to free.
  */
 bool scenario_parse(struct scenario *scenario, const char *name, const char *text, size_t bytes,
 		    const char *const *sets, size_t set_count, struct error *error);
 
 /*
- * The same from a file: `name` is a path (it has a slash or ends in .yaml or .yml), or the name of one that ships
- * (source/shipped.h).
+ * The same from a file: `name` is a path (it has a slash or ends in .yaml or .yml), or the name of
+ * one that ships (source/shipped.h).
  */
 bool scenario_load(struct scenario *scenario, const char *name, const char *const *sets,
 		   size_t set_count, struct error *error);
 
 void scenario_deinit(struct scenario *scenario);
 
-/* Put what another room has to say about a value (its message, in `error`) at the value's place. Returns false. */
+/*
+ * Put what another room has to say about a value (its message, in `error`) at the value's place.
+ * Returns false.
+ */
 bool scenario_error(const struct scenario *scenario, const struct yaml_node *node,
 		    struct error *error);
 
-/* The path of file `index` of a set (or of a single file, index 0). Returns its length, below `bytes`. */
+/*
+ * The path of file `index` of a set (or of a single file, index 0). Returns its length, below
+ * `bytes`.
+ */
 size_t scenario_path(const struct scenario_file *file, uint64_t index, char *text, size_t bytes);
 
 #endif

@@ -161,7 +161,10 @@ static bool path_is_within(const char *inner, const char *outer)
 	       (inner[length] == '/' || inner[length] == '\0');
 }
 
-/* A file's path must be no other file's, nor a directory. (Names that sets make up are compared when they are made.) */
+/*
+ * A file's path must be no other file's, nor a directory. (Names that sets make up are compared
+ * when they are made.)
+ */
 static bool paths_compare(struct loader *loader)
 {
 	struct scenario *scenario = loader->scenario;

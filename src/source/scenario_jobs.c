@@ -28,7 +28,9 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/* About how many ops one thread does for this step; saturates. A loop that never ends counts once. */
+/*
+ * About how many ops one thread does for this step; saturates. A loop that never ends counts once.
+ */
 static uint64_t step_ops(const struct scenario *scenario, const struct scenario_step *step)
 {
 	uint64_t loop = step->loop ? step->loop : 1, ops = 0, item_ops = 1;
@@ -82,7 +84,10 @@ static bool loops_check(struct loader *loader, const struct scenario_step *step)
 	return true;
 }
 
-/* Ops on files that will not be there, or beyond what they can become: the machine would stop at them, or read nothing. */
+/*
+ * Ops on files that will not be there, or beyond what they can become: the machine would stop at
+ * them, or read nothing.
+ */
 static bool steps_check(struct loader *loader, const struct scenario_step *step)
 {
 	const struct scenario_file *file;
@@ -206,7 +211,10 @@ static int64_t first_endless(const bool *ends, const uint32_t *jobs, size_t coun
 	return -1;
 }
 
-/* Why does this job never end? Follow what it waits for to a job that nothing ends, or round a circle. */
+/*
+ * Why does this job never end? Follow what it waits for to a job that nothing ends, or round a
+ * circle.
+ */
 static bool endless_explain(struct loader *loader, const bool *ends, uint32_t index)
 {
 	struct scenario *scenario = loader->scenario;

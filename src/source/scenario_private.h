@@ -1,6 +1,7 @@
 /*
- * How a scenario is read: what its parts share. scenario.c reads the whole, the machine and the comparison; scenario_files.c the files;
- * scenario_steps.c what a job does; scenario_jobs.c when, and whether it ever ends. All fail (ERROR_INPUT) into loader->error.
+ * How a scenario is read: what its parts share. scenario.c reads the whole, the machine and the
+ * comparison; scenario_files.c the files; scenario_steps.c what a job does; scenario_jobs.c when,
+ * and whether it ever ends. All fail (ERROR_INPUT) into loader->error.
  */
 #ifndef REFAULT_SOURCE_SCENARIO_PRIVATE_H
 #define REFAULT_SOURCE_SCENARIO_PRIVATE_H
@@ -28,7 +29,10 @@ const char *nearest_hint(char text[80], const char *word, const char *(*at)(cons
 bool files_read(struct loader *loader, const struct yaml_node *node);
 bool jobs_read(struct loader *loader, const struct yaml_node *node);
 
-/* `this_set`: the set whose file `this` is here, or THIS_SET_NONE. is_job: the node is a job that holds its only step's keys. */
+/*
+ * `this_set`: the set whose file `this` is here, or THIS_SET_NONE. is_job: the node is a job that
+ * holds its only step's keys.
+ */
 bool step_read(struct loader *loader, struct scenario_step *step, const struct yaml_node *node,
 	       uint32_t this_set, unsigned int depth, bool is_job);
 bool steps_read(struct loader *loader, struct scenario_step *parent, const struct yaml_node *list,

@@ -1,9 +1,9 @@
 /*
  * schema: which keys a scenario may hold, and how each is read
  *
- * The list is schema.def (and, for the keys of one generator, the generator's own table): from it come the parser, the message for a
- * key that does not exist, and docs/scenarios.md, which a test holds against it. A section of a scenario is read into a plain struct, each
- * value at its offset.
+ * The list is schema.def (and, for the keys of one generator, the generator's own table): from it
+ * come the parser, the message for a key that does not exist, and docs/scenarios.md, which a test
+ * holds against it. A section of a scenario is read into a plain struct, each value at its offset.
  */
 #ifndef REFAULT_SOURCE_SCHEMA_H
 #define REFAULT_SOURCE_SCHEMA_H
@@ -57,7 +57,8 @@ struct schema_key {
 	enum schema_type type;
 	size_t offset;
 	const char *
-		fallback; /* text of the default; "": none, the field stays zero; "required": must be there */
+		/* text of the default; "": none, the field stays zero; "required": must be there */
+		fallback;
 	const char *words;   /* SCHEMA_WORD: "no|read|written"; else NULL */
 	uint64_t low, high;  /* what SIZE, TIME, NUMBER, RATIO may be */
 	const char *meaning; /* for docs/scenarios.md */
@@ -77,8 +78,9 @@ struct schema_table {
 struct schema_table schema_table(enum schema_section section, void *to);
 
 /*
- * Read the mapping `node` by these tables. Fails (ERROR_INPUT, at the value or key) on a key that is in none of them (the nearest is named),
- * a required one missing, a value of the wrong kind or out of bounds. `what` names the mapping.
+ * Read the mapping `node` by these tables. Fails (ERROR_INPUT, at the value or key) on a key that
+ * is in none of them (the nearest is named), a required one missing, a value of the wrong kind or
+ * out of bounds. `what` names the mapping.
  */
 bool schema_read(const struct yaml *yaml, const struct yaml_node *node, const char *what,
 		 const struct schema_table *tables, size_t table_count, struct error *error);
@@ -87,7 +89,8 @@ bool schema_read(const struct yaml *yaml, const struct yaml_node *node, const ch
 const char *schema_expects(char text[160], const struct schema_key *key);
 
 /*
- * The candidate least different from `word`, NULL if none is near. Candidates: at(context, 0), at(context, 1), ... until NULL.
+ * The candidate least different from `word`, NULL if none is near. Candidates: at(context, 0),
+ * at(context, 1), ... until NULL.
  */
 const char *nearest_word(const char *word, const char *(*at)(const void *context, size_t index),
 			 const void *context);

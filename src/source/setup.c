@@ -72,7 +72,10 @@ static void parents_add(struct interner *interner, size_t bytes, bool is_made)
 	}
 }
 
-/* All directories that this file, or set, is in: its first path has them all but for the set's own numbered ones. */
+/*
+ * All directories that this file, or set, is in: its first path has them all but for the set's own
+ * numbered ones.
+ */
 static void file_directories(struct interner *interner, const struct scenario_file *file,
 			     bool is_made)
 {

@@ -1,9 +1,10 @@
 /*
  * setup: what is there before the jobs start
  *
- * The first ops of a scenario (source/player.h): files that exist, the directories of those that do not yet, and reads and writes that put into
- * the cache what `cached` says. Single files are read or written 1 MiB at a time, turn and turn about, as parallel dd's would do it;
- * then sets, file by file.
+ * The first ops of a scenario (source/player.h): files that exist, the directories of those that do
+ * not yet, and reads and writes that put into the cache what `cached` says. Single files are read
+ * or written 1 MiB at a time, turn and turn about, as parallel dd's would do it; then sets, file by
+ * file.
  */
 #ifndef REFAULT_SOURCE_SETUP_H
 #define REFAULT_SOURCE_SETUP_H
@@ -19,8 +20,9 @@ struct scenario;
 struct setup;
 
 /*
- * Interns all paths. *file_paths (owned by the setup) is, per file of the scenario, the id of its first path; the others of a set have the
- * ids that follow. NULL: ERROR_INPUT (two files have one path).
+ * Interns all paths. *file_paths (owned by the setup) is, per file of the scenario, the id of its
+ * first path; the others of a set have the ids that follow. NULL: ERROR_INPUT (two files have one
+ * path).
  */
 struct setup *setup_create(const struct scenario *scenario, struct path_table *paths,
 			   uint32_t **file_paths, struct error *error);

@@ -54,7 +54,9 @@ static void folders_find(struct folders *folders)
 
 		program[length] = '\0';
 		slash = strrchr(program, '/');
-		/* build/refault, build/check/refault, build/test/source/test_x; PREFIX/bin/refault */
+		/*
+		 * build/refault, build/check/refault, build/test/source/test_x; PREFIX/bin/refault
+		 */
 		folder_add(folders, program, (size_t)(slash - program), "/../scenarios");
 		folder_add(folders, program, (size_t)(slash - program), "/../../scenarios");
 		folder_add(folders, program, (size_t)(slash - program), "/../../../scenarios");

@@ -1,8 +1,9 @@
 /*
  * shipped: finding scenarios by name
  *
- * Looked for in this order: $REFAULT_SCENARIOS (folders between colons), the folder scenarios/ beside the program's own folder (a build
- * directory in the source tree: build/refault and scenarios/), and the installed one, REFAULT_DATADIR/scenarios.
+ * Looked for in this order: $REFAULT_SCENARIOS (folders between colons), the folder scenarios/
+ * beside the program's own folder (a build directory in the source tree: build/refault and
+ * scenarios/), and the installed one, REFAULT_DATADIR/scenarios.
  */
 #ifndef REFAULT_SOURCE_SHIPPED_H
 #define REFAULT_SOURCE_SHIPPED_H
@@ -13,12 +14,15 @@
 #include "base/error.h"
 
 /*
- * The file of a scenario. A name with a slash, or one that ends in .yaml or .yml, is a path and is returned as it is. Fails (ERROR_INPUT) with
- * the nearest name there is.
+ * The file of a scenario. A name with a slash, or one that ends in .yaml or .yml, is a path and is
+ * returned as it is. Fails (ERROR_INPUT) with the nearest name there is.
  */
 bool shipped_find(char *path, size_t bytes, const char *name, struct error *error);
 
-/* The whole file in memory of its own (memory_free()). Fails (ERROR_INPUT) if it cannot be read or has more than `bytes_max`. */
+/*
+ * The whole file in memory of its own (memory_free()). Fails (ERROR_INPUT) if it cannot be read or
+ * has more than `bytes_max`.
+ */
 bool shipped_read(char **text, size_t *bytes, const char *path, size_t bytes_max,
 		  struct error *error);
 
@@ -29,7 +33,10 @@ struct shipped {
 	const char *path;
 };
 
-/* Names are the files', without .yaml. In alphabetical order; NULL after the last. The list is made once, and kept. */
+/*
+ * Names are the files', without .yaml. In alphabetical order; NULL after the last. The list is made
+ * once, and kept.
+ */
 const struct shipped *scenario_at(size_t index);
 
 #endif

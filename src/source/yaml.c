@@ -446,7 +446,10 @@ static void origin_set(struct yaml_node *node, const char *origin)
 		origin_set(child, origin);
 }
 
-/* The child whose key is the longest beginning of `path` that ends at a dot or at the end; *bytes: how long. */
+/*
+ * The child whose key is the longest beginning of `path` that ends at a dot or at the end; *bytes:
+ * how long.
+ */
 static struct yaml_node *child_on_path(struct yaml_node *mapping, const char *path, size_t *bytes)
 {
 	struct yaml_node *best = NULL;

@@ -1,9 +1,10 @@
 /*
  * yaml: a text read into a tree in which every node knows its place
  *
- * A reader of the part of YAML that scenarios use: mappings, sequences, scalars; everything scalar is text. What is refused is refused
- * with its place: a key given twice, anchors, aliases and tags, a second document, keys that are not plain text.
- * libfyaml does the reading; nothing else in the house sees it. All memory is the arena's.
+ * A reader of the part of YAML that scenarios use: mappings, sequences, scalars; everything scalar
+ * is text. What is refused is refused with its place: a key given twice, anchors, aliases and tags,
+ * a second document, keys that are not plain text. libfyaml does the reading; nothing else in the
+ * house sees it. All memory is the arena's.
  */
 #ifndef REFAULT_SOURCE_YAML_H
 #define REFAULT_SOURCE_YAML_H
@@ -52,7 +53,10 @@ enum {
 	YAML_DEPTH_MAX = 24,
 };
 
-/* Copies `text`. Fails (ERROR_INPUT, with line and column) if it is not the YAML described above; `root` is never NULL after success. */
+/*
+ * Copies `text`. Fails (ERROR_INPUT, with line and column) if it is not the YAML described above;
+ * `root` is never NULL after success.
+ */
 bool yaml_parse(struct yaml *yaml, struct arena *arena, const char *name, const char *text,
 		size_t bytes, struct error *error);
 
@@ -60,9 +64,10 @@ bool yaml_parse(struct yaml *yaml, struct arena *arena, const char *name, const 
 struct yaml_node *yaml_get(const struct yaml_node *mapping, const char *key);
 
 /*
- * Apply "KEY=VALUE": KEY is a path of keys (and, in sequences, numbers from 0) joined by dots, VALUE is YAML. What is there is replaced,
- * what is not is added: whether it makes sense is the schema's question. Fails (ERROR_INPUT) on a malformed argument, or where the path
- * goes through something that has no keys.
+ * Apply "KEY=VALUE": KEY is a path of keys (and, in sequences, numbers from 0) joined by dots,
+ * VALUE is YAML. What is there is replaced, what is not is added: whether it makes sense is the
+ * schema's question. Fails (ERROR_INPUT) on a malformed argument, or where the path goes through
+ * something that has no keys.
  */
 bool yaml_set(struct yaml *yaml, const char *key_and_value, struct error *error);
 

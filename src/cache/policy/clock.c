@@ -1,9 +1,11 @@
 /*
  * clock: FIFO with one second chance
  *
- * Idea       a use sets a bit and moves nothing; the oldest leaves unless its bit is set, then it becomes the newest without it
- * Source     Corbato, "A Paging Experiment with the Multics System", 1968; here in its FIFO-reinsertion form with one bit, as
- *            libCacheSim's Clock, whose counts we are held against
+ * Idea       a use sets a bit and moves nothing; the oldest leaves unless its bit is set, then it
+ *            becomes the newest without it
+ * Source     Corbato, "A Paging Experiment with the Multics System", 1968; here in its
+ *            FIFO-reinsertion form with one bit, as libCacheSim's Clock, whose counts we are held
+ *            against
  * State      1 bit a page; a page enters without it
  * Weakness   as lru's: a loop a little larger than the cache
  */

@@ -1,9 +1,11 @@
 /*
  * linux: two lists, marks, shadows
  *
- * Idea       A page comes in at the head of the inactive list and needs a second use before it reaches the tail to become active. Active pages
- *            are demoted only while the inactive list is too short, and get one more round there. A page that comes back soon after its eviction
- *            (sooner than the active list is long) was wrongly evicted and becomes active at once.
+ * Idea       A page comes in at the head of the inactive list and needs a second use before it
+ *            reaches the tail to become active. Active pages are demoted only while the inactive
+ *            list is too short, and get one more round there. A page that comes back soon after its
+ *            eviction (sooner than the active list is long) was wrongly evicted and becomes active
+ *            at once.
  *
  *                  second use, or refault in time
  *              +-----------------------------------+
@@ -13,14 +15,16 @@
  *              +-----------------------------------+
  *                  demoted, still referenced if used meanwhile
  *
- * Source     Linux 4.4 .. 6.18: mm/swap.c folio_mark_accessed(); mm/vmscan.c shrink_lruvec(), shrink_folio_list(), shrink_active_list(),
- *            prepare_scan_control(), inactive_is_low(); mm/workingset.c. Sections of linux-caching.md stand beside each rule.
+ * Source     Linux 4.4 .. 6.18: mm/swap.c folio_mark_accessed(); mm/vmscan.c shrink_lruvec(),
+ *            shrink_folio_list(), shrink_active_list(), prepare_scan_control(), inactive_is_low();
+ *            mm/workingset.c. Sections of linux-caching.md stand beside each rule.
  * Differs    1. one domain, no swap: file lists only
  *            2. no per-CPU batches (at most 31 pages of order), no NUMA, one zone
- *            3. the shadow's age has 31 bits: wrong for a page that comes back after 8 TiB of evictions
+ *            3. the shadow's age has 31 bits: wrong for a page that comes back after 8 TiB of
+ *               evictions
  * State      12 bits a page, 16 a shadow beside the age
- * Weakness   a loop a little larger than memory never hits (loop-1.1); one use each of many pages twice (two readers, a backup that verifies) fills
- *            the active list
+ * Weakness   a loop a little larger than memory never hits (loop-1.1); one use each of many pages
+ *            twice (two readers, a backup that verifies) fills the active list
  */
 #include <assert.h>
 
@@ -76,7 +80,10 @@ static uint64_t inactive_ratio(uint64_t pages)
 	return root;
 }
 
-/* 4.4 compares plainly; 4.7 has inactive_is_low() with a ratio, and 4.12 takes the ratio for 0 while refaults activate. */
+/*
+ * 4.4 compares plainly; 4.7 has inactive_is_low() with a ratio, and 4.12 takes the ratio for 0
+ * while refaults activate.
+ */
 static bool demotion_allowed(struct cache *cache, const struct scan *scan)
 {
 	struct domain *domain = &cache->domain;
@@ -92,8 +99,7 @@ static bool demotion_allowed(struct cache *cache, const struct scan *scan)
 		return true;
 	if (cache->rules.demote_on_refault == DEMOTE_GROUP && refaulting)
 		return sizes->active_pages > 0;
-	return sizes->inactive_pages *
-		       inactive_ratio(sizes->inactive_pages + sizes->active_pages) <
+	return sizes->inactive_pages * inactive_ratio(sizes->inactive_pages + sizes->active_pages) <
 	       sizes->active_pages;
 }
 
@@ -180,7 +186,10 @@ static void evict(struct cache *cache, struct scan *scan, uint64_t count)
 			kept[kept_count++] = slots[i];
 		}
 	}
-	/* What stays goes back in the order it was scanned (move_folios_to_lru); what becomes active counts as age. */
+	/*
+	 * What stays goes back in the order it was scanned (move_folios_to_lru); what becomes
+	 * active counts as age.
+	 */
 	for (uint32_t i = 0; i < kept_count; i++) {
 		struct page *page = &pages[kept[i]];
 
@@ -188,7 +197,8 @@ static void evict(struct cache *cache, struct scan *scan, uint64_t count)
 			cache->domain.age += page_count(page);
 			cache->streams[page_stream(page)].activations += page_count(page);
 		}
-		page_list_move(cache, kept[i], fates[i] == FATE_ACTIVATE ? LIST_ACTIVE : LIST_INACTIVE, false);
+		page_list_move(cache, kept[i],
+			       fates[i] == FATE_ACTIVATE ? LIST_ACTIVE : LIST_INACTIVE, false);
 	}
 	if (unqueued > 0 && unqueued == taken) {
 		cache->domain.flush_wanted = true;
@@ -207,14 +217,16 @@ static void linux_scan(struct cache *cache, struct scan *scan)
 
 		left[list] = size >> scan->priority;
 		/* Up to 4.10 a cgroup's list is scanned for 32 pages at least. */
-		if (left[list] == 0 && cache->domain.is_cgroup && cache->rules.demote_on_refault == DEMOTE_NO)
+		if (left[list] == 0 && cache->domain.is_cgroup &&
+		    cache->rules.demote_on_refault == DEMOTE_NO)
 			left[list] = size < SWAP_CLUSTER_MAX ? size : SWAP_CLUSTER_MAX;
 	}
 	if (cache->rules.demote_per_priority)
 		scan->demote = demotion_allowed(cache, scan);
 	while (left[LIST_INACTIVE] > 0 || left[LIST_ACTIVE] > 0) {
 		for (int list = 0; list < LIST_COUNT; list++) {
-			uint64_t count = left[list] < SWAP_CLUSTER_MAX ? left[list] : SWAP_CLUSTER_MAX;
+			uint64_t count =
+				left[list] < SWAP_CLUSTER_MAX ? left[list] : SWAP_CLUSTER_MAX;
 
 			if (count == 0)
 				continue;
@@ -230,7 +242,10 @@ static void linux_scan(struct cache *cache, struct scan *scan)
 			else
 				scan->demote_skipped = true;
 		}
-		/* Enough is what this priority alone has reclaimed: a scan that earlier ones had nearly satisfied goes on. */
+		/*
+		 * Enough is what this priority alone has reclaimed: a scan that earlier ones had
+		 * nearly satisfied goes on.
+		 */
 		if (scan->reclaimed_pages - before >= scan->target_pages)
 			break;
 	}
@@ -259,11 +274,15 @@ static void linux_reclaimed(struct cache *cache)
 
 LINUX_POLICY(linux_6_18, "6.18", "Linux 6.18: large folios on ext4, counters summed lazily")
 LINUX_POLICY(linux_6_12, "6.12", "Linux 6.12: statistics summed every 2 s")
-LINUX_POLICY(linux_6_6, "6.6", "Linux 6.6: large folios for XFS writes, freed slab no longer counts")
-LINUX_POLICY(linux_6_1, "6.1", "Linux 6.1: large folios for XFS reads, inodes with pages off their list")
-LINUX_POLICY(linux_5_15, "5.15", "Linux 5.15: slab debt scaled by priority, reads mark by page number")
+LINUX_POLICY(linux_6_6, "6.6",
+	     "Linux 6.6: large folios for XFS writes, freed slab no longer counts")
+LINUX_POLICY(linux_6_1, "6.1",
+	     "Linux 6.1: large folios for XFS reads, inodes with pages off their list")
+LINUX_POLICY(linux_5_15, "5.15",
+	     "Linux 5.15: slab debt scaled by priority, reads mark by page number")
 LINUX_POLICY(linux_5_10, "5.10", "Linux 5.10: demotion decided once, at the reclaim root")
 LINUX_POLICY(linux_5_4, "5.4", "Linux 5.4: slab scanned by priority")
-LINUX_POLICY(linux_4_14, "4.14", "Linux 4.14: dentries and inodes enter unreferenced, refaults allow demotion")
+LINUX_POLICY(linux_4_14, "4.14",
+	     "Linux 4.14: dentries and inodes enter unreferenced, refaults allow demotion")
 LINUX_POLICY(linux_4_7, "4.7", "Linux 4.7: writes no longer activate, inactive list may be short")
 LINUX_POLICY(linux_4_5, "4.5", "Linux 4.5: writes count as use, lists held at 1:1")

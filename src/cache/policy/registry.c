@@ -25,7 +25,8 @@ static const struct switch_info {
 	enum switch_type type;
 	const char *values, *meaning;
 } infos[SWITCH_COUNT] = {
-#define SWITCH(id, scope, kind, accepted, text) [SWITCH_##id] = {#id, SCOPE_##scope, TYPE_##kind, accepted, text},
+#define SWITCH(id, scope, kind, accepted, text)                                                    \
+	[SWITCH_##id] = {#id, SCOPE_##scope, TYPE_##kind, accepted, text},
 #include "cache/switches.def"
 #undef SWITCH
 };
@@ -50,7 +51,10 @@ bool policy_has_switches(const struct policy *policy)
 	return policy->preset != NULL;
 }
 
-/* A queue policy orders pages its own way, but readahead, dirty pages and slabs follow the default kernel's rules. */
+/*
+ * A queue policy orders pages its own way, but readahead, dirty pages and slabs follow the default
+ * kernel's rules.
+ */
 struct switches policy_preset(const struct policy *policy)
 {
 	return policy->preset ? *policy->preset : *policies[0]->preset;
@@ -122,7 +126,8 @@ static uint32_t distance(const char *a, const char *b)
 	return row[length];
 }
 
-bool policy_options_set(struct policy_options *options, const char *key_and_value, struct error *error)
+bool policy_options_set(struct policy_options *options, const char *key_and_value,
+			struct error *error)
 {
 	const char *equals = strchr(key_and_value, '='), *word, *nearest = NULL;
 	size_t key_bytes, bytes;
@@ -130,7 +135,8 @@ bool policy_options_set(struct policy_options *options, const char *key_and_valu
 	char key[64];
 
 	if (!equals || equals == key_and_value)
-		return error_input(error, "policy switch \"%s\": expected KEY=VALUE", key_and_value);
+		return error_input(error, "policy switch \"%s\": expected KEY=VALUE",
+				   key_and_value);
 	key_bytes = (size_t)(equals - key_and_value);
 	snprintf(key, sizeof(key), "%.*s", (int)key_bytes, key_and_value);
 	for (int id = 0; id < SWITCH_COUNT; id++) {
@@ -140,18 +146,23 @@ bool policy_options_set(struct policy_options *options, const char *key_and_valu
 			best = far;
 			nearest = infos[id].name;
 		}
-		if (strlen(infos[id].name) != key_bytes || memcmp(infos[id].name, key_and_value, key_bytes) != 0)
+		if (strlen(infos[id].name) != key_bytes ||
+		    memcmp(infos[id].name, key_and_value, key_bytes) != 0)
 			continue;
 		if (infos[id].scope == SCOPE_LISTS && !options->policy->preset)
-			return error_input(error, "policy switch %s: %s has no active and inactive list; give a kernel's policy, as in linux-6.18,%s",
+			return error_input(error,
+					   "policy switch %s: %s has no active and inactive list; "
+					   "give a kernel's policy, as in linux-6.18,%s",
 					   infos[id].name, options->policy->name, key_and_value);
 		if (infos[id].type == TYPE_WORD) {
 			for (uint32_t n = 0; word_at(infos[id].values, n, &word, &bytes); n++)
-				if (strlen(equals + 1) == bytes && memcmp(equals + 1, word, bytes) == 0) {
+				if (strlen(equals + 1) == bytes &&
+				    memcmp(equals + 1, word, bytes) == 0) {
 					options->switches.value[id] = n;
 					return true;
 				}
-			return error_input(error, "policy switch %s=\"%s\": expected %s", infos[id].name, equals + 1, infos[id].values);
+			return error_input(error, "policy switch %s=\"%s\": expected %s",
+					   infos[id].name, equals + 1, infos[id].values);
 		} else {
 			unsigned low, high;
 			uint64_t number;
@@ -160,12 +171,15 @@ bool policy_options_set(struct policy_options *options, const char *key_and_valu
 			if (!number_parse(&number, equals + 1, infos[id].name, error))
 				return error_context(error, "policy switch");
 			if (number < low || number > high)
-				return error_input(error, "policy switch %s=%s: expected %s", infos[id].name, equals + 1, infos[id].values);
+				return error_input(error, "policy switch %s=%s: expected %s",
+						   infos[id].name, equals + 1, infos[id].values);
 			options->switches.value[id] = (uint32_t)number;
 			return true;
 		}
 	}
-	return error_input(error, "no policy switch \"%s\" (nearest: %s); `refault list policies` shows all", key, nearest);
+	return error_input(
+		error, "no policy switch \"%s\" (nearest: %s); `refault list policies` shows all",
+		key, nearest);
 }
 
 bool policy_options_parse(struct policy_options *options, const char *text, struct error *error)
@@ -177,7 +191,8 @@ bool policy_options_parse(struct policy_options *options, const char *text, stru
 
 	if (strlen(text) >= 4096)
 		return error_input(error, "policy: too long");
-	*options = (struct policy_options){.policy = policies[0], .switches = policy_preset(policies[0])};
+	*options = (struct policy_options){.policy = policies[0],
+					   .switches = policy_preset(policies[0])};
 	snprintf(part, sizeof(part), "%.*s", (int)bytes, text);
 	if (bytes > 0 && !strchr(part, '=')) {
 		const struct policy *found = NULL;
@@ -193,8 +208,12 @@ bool policy_options_parse(struct policy_options *options, const char *text, stru
 			}
 		}
 		if (!found)
-			return error_input(error, "no policy \"%s\" (nearest: %s); `refault list policies` shows all", part, nearest);
-		*options = (struct policy_options){.policy = found, .switches = policy_preset(found)};
+			return error_input(
+				error,
+				"no policy \"%s\" (nearest: %s); `refault list policies` shows all",
+				part, nearest);
+		*options =
+			(struct policy_options){.policy = found, .switches = policy_preset(found)};
 		text = comma ? comma + 1 : text + bytes;
 	}
 	while (*text) {
@@ -220,9 +239,10 @@ const char *policy_options_format(char *text, size_t bytes, const struct policy_
 		char value[32];
 
 		if (options->switches.value[id] != preset.value[id])
-			used += (size_t)snprintf(text + used, bytes - used, ",%s=%s", infos[id].name,
-						 switch_format(value, sizeof(value), (enum switch_id)id,
-							       options->switches.value[id]));
+			used += (size_t)snprintf(
+				text + used, bytes - used, ",%s=%s", infos[id].name,
+				switch_format(value, sizeof(value), (enum switch_id)id,
+					      options->switches.value[id]));
 	}
 	return text;
 }

@@ -1,8 +1,8 @@
 /*
  * bare_run: the plain cache of exactly N pages, driven by ops
  *
- * Reads, writes and mapped accesses look each page of their range up once; everything else only names files. Keys: path id * 2^40 + page, or for block traces by
- * record the byte offset as it is.
+ * Reads, writes and mapped accesses look each page of their range up once; everything else only
+ * names files. Keys: path id * 2^40 + page, or for block traces by record the byte offset as it is.
  */
 #include "base/array.h"
 #include "base/size.h"
@@ -21,8 +21,8 @@ struct counted {
 };
 
 struct run {
-	struct bare *bare;   /* queue policies */
-	struct cache *cache; /* scan policies: the full core, with nothing but pages */
+	struct bare *bare;     /* queue policies */
+	struct cache *cache;   /* scan policies: the full core, with nothing but pages */
 	ARRAY(uint32_t) files; /* by path: the cache's file */
 	ARRAY(uint32_t) handles;
 	struct cache_plan plan;
@@ -42,7 +42,9 @@ static void flush(struct run *run)
 	run->key_count = 0;
 }
 
-/* A scan policy needs the full core's records: one page at a time, without readahead, each a use. */
+/*
+ * A scan policy needs the full core's records: one page at a time, without readahead, each a use.
+ */
 static void core_access(struct run *run, uint32_t path, uint64_t page)
 {
 	while (run->files.count <= path) {
@@ -61,15 +63,19 @@ static bool run_op(struct run *run, const struct op *op, enum bare_key key, stru
 {
 	uint64_t first = op->offset >> PAGE_SHIFT, last;
 
-	if (op->kind != OP_READ && op->kind != OP_WRITE && op->kind != OP_MMAP_READ && op->kind != OP_MMAP_WRITE)
+	if (op->kind != OP_READ && op->kind != OP_WRITE && op->kind != OP_MMAP_READ &&
+	    op->kind != OP_MMAP_WRITE)
 		return true;
 	if (op->bytes == 0)
 		return true;
 	last = (op->offset + op->bytes - 1) >> PAGE_SHIFT;
 	if (key == BARE_KEY_LBN)
 		first = last = op->offset;
-	if (last >> KEY_PAGE_BITS && key == BARE_KEY_PAGE4K && op->path >> (64 - KEY_PAGE_BITS - 12))
-		return error_input(error, "bare mode: page %llu of path %u is beyond what a key holds", (unsigned long long)last, op->path);
+	if (last >> KEY_PAGE_BITS && key == BARE_KEY_PAGE4K &&
+	    op->path >> (64 - KEY_PAGE_BITS - 12))
+		return error_input(error,
+				   "bare mode: page %llu of path %u is beyond what a key holds",
+				   (unsigned long long)last, op->path);
 	for (uint64_t page = first; page <= last; page++) {
 		if (run->cache) {
 			core_access(run, op->path, page);
@@ -77,8 +83,12 @@ static bool run_op(struct run *run, const struct op *op, enum bare_key key, stru
 		}
 		if (run->key_count == KEY_BATCH)
 			flush(run);
-		/* Pages beyond 2^40 (object ids) fold their high part over the path's: distinct up to 2^52 pages of 4096 paths. */
-		run->keys[run->key_count++] = page ^ ((uint64_t)op->path << 52 | (uint64_t)op->path >> 12 << KEY_PAGE_BITS);
+		/*
+		 * Pages beyond 2^40 (object ids) fold their high part over the path's: distinct up
+		 * to 2^52 pages of 4096 paths.
+		 */
+		run->keys[run->key_count++] = page ^ ((uint64_t)op->path << 52 |
+						      (uint64_t)op->path >> 12 << KEY_PAGE_BITS);
 	}
 	return true;
 }
@@ -103,7 +113,8 @@ static void counters_fill(const struct run *run, uint32_t stream, struct counter
 	}
 }
 
-static const uint64_t known_streams = UINT64_C(1) << COUNTER_page_accesses | UINT64_C(1) << COUNTER_page_misses;
+static const uint64_t known_streams =
+	UINT64_C(1) << COUNTER_page_accesses | UINT64_C(1) << COUNTER_page_misses;
 
 static void finish(struct run *run, char *const *names, uint32_t name_count, struct result *result)
 {
@@ -125,8 +136,8 @@ static void finish(struct run *run, char *const *names, uint32_t name_count, str
 	}
 }
 
-bool model_bare_run(const struct model_options *options, uint64_t pages, enum bare_key key, struct op_source *source,
-		    struct result *result, struct error *error)
+bool model_bare_run(const struct model_options *options, uint64_t pages, enum bare_key key,
+		    struct op_source *source, struct result *result, struct error *error)
 {
 	struct run *run = memory_alloc(1, sizeof(*run));
 	struct op *ops = memory_alloc(OP_BATCH, sizeof(*ops));
@@ -136,7 +147,8 @@ bool model_bare_run(const struct model_options *options, uint64_t pages, enum ba
 
 	*result = (struct result){0};
 	if (pages < 1 || pages > UINT64_C(1) << 30) {
-		error_input(error, "a plain cache has 1 to %llu pages", (unsigned long long)(UINT64_C(1) << 30));
+		error_input(error, "a plain cache has 1 to %llu pages",
+			    (unsigned long long)(UINT64_C(1) << 30));
 		goto out;
 	}
 	if (options->policy.policy->victim) {
@@ -164,10 +176,11 @@ bool model_bare_run(const struct model_options *options, uint64_t pages, enum ba
 		if (count == 0)
 			break;
 		for (size_t i = 0; i < count; i++) {
-			uint32_t stream = ops[i].stream ? ops[i].stream
-					  : options->streams && ops[i].kind != OP_MARK
-						  ? stream_map_get(options->streams, source->paths, &ops[i])
-						  : 0;
+			uint32_t stream =
+				ops[i].stream ? ops[i].stream
+				: options->streams && ops[i].kind != OP_MARK
+					? stream_map_get(options->streams, source->paths, &ops[i])
+					: 0;
 
 			op_count++;
 			if (ops[i].kind == OP_MARK) {
@@ -199,7 +212,8 @@ bool model_bare_run(const struct model_options *options, uint64_t pages, enum ba
 	}
 	flush(run);
 	if (options->streams)
-		finish(run, stream_map_names(options->streams), stream_map_count(options->streams), result);
+		finish(run, stream_map_names(options->streams), stream_map_count(options->streams),
+		       result);
 	else
 		finish(run, source->stream_names, source->stream_count, result);
 	counters_fill(run, 0, &counters);

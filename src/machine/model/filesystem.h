@@ -1,9 +1,11 @@
 /*
  * filesystem: what a file system reads, and where its metadata lives
  *
- * The interface of the shelf machine/model/fs/. The model keeps the tree of names (tree.h); a file system is told what is looked up, read, made and removed, and calls the cache for the
- * metadata blocks that this takes. Metadata is in the page cache (ext4: the device's pages, charged to whoever reads them first) or in buffers of the
- * file system's own that a cgroup does not pay for (XFS, btrfs): then only the device bytes count.
+ * The interface of the shelf machine/model/fs/. The model keeps the tree of names (tree.h); a file
+ * system is told what is looked up, read, made and removed, and calls the cache for the metadata
+ * blocks that this takes. Metadata is in the page cache (ext4: the device's pages, charged to
+ * whoever reads them first) or in buffers of the file system's own that a cgroup does not pay for
+ * (XFS, btrfs): then only the device bytes count.
  */
 #ifndef REFAULT_MACHINE_MODEL_FILESYSTEM_H
 #define REFAULT_MACHINE_MODEL_FILESYSTEM_H
@@ -25,7 +27,8 @@ struct filesystem {
 	const char *name;
 	const char *summary;
 	struct cache_filesystem core;
-	uint32_t device_io_pages; /* the largest request that readahead may use; linux-caching.md 4.1 */
+	/* the largest request that readahead may use; linux-caching.md 4.1 */
+	uint32_t device_io_pages;
 
 	/* After the files that exist are known, before the first operation. */
 	void (*mount)(struct filesystem_mount *mount);
@@ -34,8 +37,12 @@ struct filesystem {
 	void (*lookup)(struct filesystem_mount *mount, uint32_t node);
 	/* The inode is not in the inode cache. */
 	void (*inode_read)(struct filesystem_mount *mount, uint32_t node);
-	/* Data bytes offset .. offset + bytes - 1 were read from the device: what maps and checks them must be there. NULL: nothing to read. */
-	void (*data_read)(struct filesystem_mount *mount, uint32_t node, uint64_t offset, uint64_t bytes);
+	/*
+	 * Data bytes offset .. offset + bytes - 1 were read from the device: what maps and checks
+	 * them must be there. NULL: nothing to read.
+	 */
+	void (*data_read)(struct filesystem_mount *mount, uint32_t node, uint64_t offset,
+			  uint64_t bytes);
 	/* A new file or directory; its directory was looked up before. */
 	void (*create)(struct filesystem_mount *mount, uint32_t node);
 	/* A name is removed (the file too, if `last`). */

@@ -1,8 +1,9 @@
 /*
  * model: carries ops out on the cache, one after the other
  *
- * Each op becomes calls of the cache and of the file-system model; the plans that come back are what the device must do. With a clock (scenarios), an op takes CPU
- * time and its device bytes wait their turn; without, the trace's time stamps are the clock and everything is done at once.
+ * Each op becomes calls of the cache and of the file-system model; the plans that come back are
+ * what the device must do. With a clock (scenarios), an op takes CPU time and its device bytes wait
+ * their turn; without, the trace's time stamps are the clock and everything is done at once.
  */
 #include "machine/model/model.h"
 
@@ -18,19 +19,25 @@
 #include "op/path.h"
 
 /*
- * A trace's time stamps may be an order only. What hangs on time in the caches (statistics summed every 2 s, dirty pages 30 s old, journals) then needs a pace: an op takes at least this
- * long, as the kernel's own runs of the measured traces did, in the middle (2 to 25 us an op, 1 to 3 GB/s).
+ * A trace's time stamps may be an order only. What hangs on time in the caches (statistics summed
+ * every 2 s, dirty pages 30 s old, journals) then needs a pace: an op takes at least this long, as
+ * the kernel's own runs of the measured traces did, in the middle (2 to 25 us an op, 1 to 3 GB/s).
  */
 enum { PACE_OP_NS = 2000, PACE_PAGE_NS = 250, PACE_READ_BYTES_PER_US = 1000 };
 
-enum { OP_BATCH = 1024, READAHEAD_DEFAULT_BYTES = 128 * 1024, PROGRESS_OPS = 1 << 14, PREFETCH_OPS = 8 };
+enum {
+	OP_BATCH = 1024,
+	READAHEAD_DEFAULT_BYTES = 128 * 1024,
+	PROGRESS_OPS = 1 << 14,
+	PREFETCH_OPS = 8
+};
 
 /* An open file of one thread; several threads may have the same file open. */
 struct open {
 	uint32_t thread;
 	uint32_t handle; /* the cache's */
-	uint32_t file;	 /* which stays, when the name is unlinked */
-	uint32_t next;	 /* of the same node; 0: none */
+	uint32_t file;   /* which stays, when the name is unlinked */
+	uint32_t next;   /* of the same node; 0: none */
 };
 
 struct model {
@@ -45,15 +52,16 @@ struct model {
 	uint32_t free_open;
 	bool is_mounted;
 	uint64_t op_count, file_count;
-	uint64_t now_ns;		    /* traces: the later of the time stamp and the pace */
-	uint64_t device_free_ns;	    /* when the device can begin the next request */
-	uint64_t op_pages;		    /* asked for by the op under way */
+	uint64_t now_ns;         /* traces: the later of the time stamp and the pace */
+	uint64_t device_free_ns; /* when the device can begin the next request */
+	uint64_t op_pages;       /* asked for by the op under way */
 	struct recorder recorder;
 };
 
 /* ---- errors ---- */
 
-static bool op_error(struct model *model, const struct op *op, struct error *error, const char *what)
+static bool op_error(struct model *model, const struct op *op, struct error *error,
+		     const char *what)
 {
 	const char *path = path_text(model->source->paths, op->path);
 
@@ -61,10 +69,12 @@ static bool op_error(struct model *model, const struct op *op, struct error *err
 		return error_at(error, model->source->name, op->line, 0, "%s \"%s\": %s",
 				op_kind_name((enum op_kind)op->kind), path, what);
 	return error_input(error, "%s: operation %llu (%s \"%s\"): %s", model->source->name,
-			   (unsigned long long)model->op_count, op_kind_name((enum op_kind)op->kind), path, what);
+			   (unsigned long long)model->op_count,
+			   op_kind_name((enum op_kind)op->kind), path, what);
 }
 
-static const char no_such_file[] = "there is no such file here; a file that is there before the start needs an exists line";
+static const char no_such_file[] =
+	"there is no such file here; a file that is there before the start needs an exists line";
 
 /* ---- names ---- */
 
@@ -72,12 +82,14 @@ static inline uint32_t node_of(struct model *model, uint32_t path)
 {
 	uint32_t known = path < model->tree.by_path.count ? model->tree.by_path.at[path] : 0;
 
-	return known ? known - 1 : tree_resolve(&model->tree, path, path_text(model->source->paths, path));
+	return known ? known - 1
+		     : tree_resolve(&model->tree, path, path_text(model->source->paths, path));
 }
 
 /*
- * Hold the node's dentry, bringing it and its directories in, and its inode: what is not cached is read. Each is held while it is searched, so that the reclaim that
- * this causes cannot take it; a dentry goes on its list once, when the last holder lets go.
+ * Hold the node's dentry, bringing it and its directories in, and its inode: what is not cached is
+ * read. Each is held while it is searched, so that the reclaim that this causes cannot take it; a
+ * dentry goes on its list once, when the last holder lets go.
  */
 static void hold(struct model *model, uint32_t node)
 {
@@ -219,7 +231,10 @@ static void open_close_all(struct model *model, uint32_t node)
 		open_close(model, node, &model->tree.nodes.at[node].opens);
 }
 
-/* The file that an op on this node means: the name's, or that of a descriptor whose name is gone. 0: none. */
+/*
+ * The file that an op on this node means: the name's, or that of a descriptor whose name is gone.
+ * 0: none.
+ */
 static uint32_t node_file(const struct model *model, uint32_t node)
 {
 	const struct tree_node *at = &model->tree.nodes.at[node];
@@ -244,20 +259,24 @@ static void plan_carry_out(struct model *model, uint32_t node)
 
 		for (uint32_t i = 0; i < count; i++)
 			if (plan->fetch[i].file == file)
-				model->fs->data_read(&model->mount, node, bytes_from_pages(plan->fetch[i].index),
+				model->fs->data_read(&model->mount, node,
+						     bytes_from_pages(plan->fetch[i].index),
 						     bytes_from_pages(plan->fetch[i].pages));
 	}
 	plan_empty(model);
 }
 
-typedef bool transfer(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan);
+typedef bool transfer(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
+		      struct cache_plan *plan);
 
-static bool touch_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan)
+static bool touch_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
+		       struct cache_plan *plan)
 {
 	return cache_touch(cache, handle, false, offset, bytes, plan);
 }
 
-static bool touch_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan)
+static bool touch_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
+			struct cache_plan *plan)
 {
 	return cache_touch(cache, handle, true, offset, bytes, plan);
 }
@@ -269,12 +288,14 @@ static void transfer_all(struct model *model, const struct op *op, uint32_t node
 
 	model->op_pages += pages_from_bytes_up(bytes);
 	plan_carry_out(model, TREE_NONE);
-	while (!move(model->cache, handle, &offset, &bytes, &model->plan) && cache_in_memory(model->cache))
+	while (!move(model->cache, handle, &offset, &bytes, &model->plan) &&
+	       cache_in_memory(model->cache))
 		plan_carry_out(model, node);
 	plan_carry_out(model, node);
 }
 
-static void advise(struct model *model, const struct op *op, uint32_t node, enum cache_advice advice)
+static void advise(struct model *model, const struct op *op, uint32_t node,
+		   enum cache_advice advice)
 {
 	uint32_t handle = open_get(model, node, op->thread);
 	uint64_t offset = op->offset, bytes = op->bytes;
@@ -312,29 +333,33 @@ static void unlink_node(struct model *model, uint32_t node)
 }
 
 /* d_move(): the directory's dentry takes the new name, and all below stays as cached as it was. */
-static bool rename_directory(struct model *model, const struct op *op, uint32_t from, uint32_t to, struct error *error)
+static bool rename_directory(struct model *model, const struct op *op, uint32_t from, uint32_t to,
+			     struct error *error)
 {
 	uint32_t parent = model->tree.nodes.at[to].parent;
 
 	for (uint32_t up = to; up != TREE_NONE; up = model->tree.nodes.at[up].parent)
 		if (up == from)
-			return op_error(model, op, error, "a directory cannot be moved into itself");
+			return op_error(model, op, error,
+					"a directory cannot be moved into itself");
 	if (tree_exists(&model->tree, to)) {
 		if (!model->tree.nodes.at[to].is_directory || model->tree.nodes.at[to].entries > 0)
-			return op_error(model, op, error, "the new name is there already, and is no empty directory");
+			return op_error(model, op, error,
+					"the new name is there already, and is no empty directory");
 		unlink_node(model, to);
 	}
 	hold(model, from);
 	hold(model, to);
-	cache_name_move(model->cache, model->tree.nodes.at[from].name, model->tree.nodes.at[parent].name,
-			model->tree.nodes.at[to].name_bytes);
+	cache_name_move(model->cache, model->tree.nodes.at[from].name,
+			model->tree.nodes.at[parent].name, model->tree.nodes.at[to].name_bytes);
 	release(model, to);
 	tree_move_directory(&model->tree, from, to);
 	release(model, from);
 	return true;
 }
 
-static bool rename_node(struct model *model, const struct op *op, uint32_t from, struct error *error)
+static bool rename_node(struct model *model, const struct op *op, uint32_t from,
+			struct error *error)
 {
 	uint32_t to = node_of(model, op->path_to), file;
 
@@ -357,7 +382,8 @@ static bool rename_node(struct model *model, const struct op *op, uint32_t from,
 		cache_name_put(model->cache, model->tree.nodes.at[from].name);
 	}
 	file = model->tree.nodes.at[from].file;
-	cache_name_rename(model->cache, model->tree.nodes.at[from].name, model->tree.nodes.at[to].name);
+	cache_name_rename(model->cache, model->tree.nodes.at[from].name,
+			  model->tree.nodes.at[to].name);
 	tree_move_file(&model->tree, from, to);
 	release(model, from);
 	release(model, to);
@@ -368,7 +394,9 @@ static bool rename_node(struct model *model, const struct op *op, uint32_t from,
 static bool exists(struct model *model, const struct op *op, uint32_t node, struct error *error)
 {
 	if (model->is_mounted)
-		return op_error(model, op, error, "exists comes after other operations; what is there before the start must come first");
+		return op_error(model, op, error,
+				"exists comes after other operations; what is there before the "
+				"start must come first");
 	if (tree_exists(&model->tree, node))
 		return op_error(model, op, error, "this file exists already");
 	make_parents(model, node);
@@ -396,7 +424,8 @@ static bool carry_out(struct model *model, const struct op *op, struct error *er
 	}
 	if (kind == OP_MARK) {
 		cache_publish(model->cache); /* whoever reads the counters sums them */
-		recorder_mark(&model->recorder, model->cache, path_text(model->source->paths, op->path), model->op_count);
+		recorder_mark(&model->recorder, model->cache,
+			      path_text(model->source->paths, op->path), model->op_count);
 		return true;
 	}
 	if (kind == OP_SYNC) {
@@ -415,7 +444,8 @@ static bool carry_out(struct model *model, const struct op *op, struct error *er
 	case OP_CREATE:
 	case OP_MKDIR:
 		if (!parents_exist(model, node))
-			return op_error(model, op, error, "its directory does not exist; mkdir it first");
+			return op_error(model, op, error,
+					"its directory does not exist; mkdir it first");
 		if (tree_exists(&model->tree, node)) {
 			if (kind == OP_MKDIR)
 				return op_error(model, op, error, "it exists already");
@@ -447,7 +477,8 @@ static bool carry_out(struct model *model, const struct op *op, struct error *er
 		return op_error(model, op, error, no_such_file);
 	if ((kind == OP_UNLINK || kind == OP_RENAME) && !tree_exists(&model->tree, node))
 		return op_error(model, op, error, "it is unlinked already");
-	if (model->tree.nodes.at[node].is_directory && kind != OP_OPEN && kind != OP_UNLINK && kind != OP_RENAME && kind != OP_FSYNC)
+	if (model->tree.nodes.at[node].is_directory && kind != OP_OPEN && kind != OP_UNLINK &&
+	    kind != OP_RENAME && kind != OP_FSYNC)
 		return op_error(model, op, error, "it is a directory");
 	switch (kind) {
 	case OP_OPEN:
@@ -471,7 +502,8 @@ static bool carry_out(struct model *model, const struct op *op, struct error *er
 		sync_node(model, node, kind == OP_FSYNC);
 		break;
 	case OP_UNLINK:
-		if (model->tree.nodes.at[node].is_directory && model->tree.nodes.at[node].entries > 0)
+		if (model->tree.nodes.at[node].is_directory &&
+		    model->tree.nodes.at[node].entries > 0)
 			return op_error(model, op, error, "the directory is not empty");
 		unlink_node(model, node);
 		break;
@@ -508,17 +540,23 @@ static bool carry_out(struct model *model, const struct op *op, struct error *er
 
 /* ---- time ---- */
 
-/* When the op that began at `now` is done: system call, copying, and what the device must read first, behind what it is doing. */
-static uint64_t done_at(struct model *model, uint64_t now, uint64_t read_bytes, uint64_t write_bytes)
+/*
+ * When the op that began at `now` is done: system call, copying, and what the device must read
+ * first, behind what it is doing.
+ */
+static uint64_t done_at(struct model *model, uint64_t now, uint64_t read_bytes,
+			uint64_t write_bytes)
 {
 	const struct model_options *options = model->options;
 	uint64_t done = now + options->op_ns + options->hit_ns_per_page * model->op_pages;
 	uint64_t device_ns = 0;
 
 	if (options->device_read_bytes_per_s)
-		device_ns += (uint64_t)((unsigned __int128)read_bytes * NS_PER_SECOND / options->device_read_bytes_per_s);
+		device_ns += (uint64_t)((unsigned __int128)read_bytes * NS_PER_SECOND /
+					options->device_read_bytes_per_s);
 	if (options->device_write_bytes_per_s)
-		device_ns += (uint64_t)((unsigned __int128)write_bytes * NS_PER_SECOND / options->device_write_bytes_per_s);
+		device_ns += (uint64_t)((unsigned __int128)write_bytes * NS_PER_SECOND /
+					options->device_write_bytes_per_s);
 	if (device_ns > 0) {
 		if (model->device_free_ns < now)
 			model->device_free_ns = now;
@@ -532,11 +570,13 @@ static uint64_t done_at(struct model *model, uint64_t now, uint64_t read_bytes, 
 static bool run_op(struct model *model, const struct op *op, struct error *error)
 {
 	const struct op_source_interface *interface = model->source->interface;
-	uint32_t stream = op->stream ? op->stream
-			  : model->options->streams && op->kind != OP_MARK
-				  ? stream_map_get(model->options->streams, model->source->paths, op)
-				  : 0;
-	uint64_t read_before = model->plan.fetch_bytes, write_before = model->plan.write_bytes, read_bytes;
+	uint32_t stream =
+		op->stream ? op->stream
+		: model->options->streams && op->kind != OP_MARK
+			? stream_map_get(model->options->streams, model->source->paths, op)
+			: 0;
+	uint64_t read_before = model->plan.fetch_bytes, write_before = model->plan.write_bytes,
+		 read_bytes;
 
 	model->op_count++;
 	model->op_pages = 0;
@@ -553,7 +593,9 @@ static bool run_op(struct model *model, const struct op *op, struct error *error
 		model->fs->tick(&model->mount);
 	plan_empty(model);
 	if (!cache_in_memory(model->cache))
-		return error_failed(error, "out of memory at operation %llu: what is left cannot be reclaimed; a kernel would have killed a process",
+		return error_failed(error,
+				    "out of memory at operation %llu: what is left cannot be "
+				    "reclaimed; a kernel would have killed a process",
 				    (unsigned long long)model->op_count);
 	read_bytes = model->plan.fetch_bytes - read_before;
 	if (!interface->completed) {
@@ -563,7 +605,8 @@ static bool run_op(struct model *model, const struct op *op, struct error *error
 		uint64_t done = op->time_ns; /* a mark takes no time */
 
 		if (op->kind != OP_MARK)
-			done = done_at(model, done, read_bytes, model->plan.write_bytes - write_before);
+			done = done_at(model, done, read_bytes,
+				       model->plan.write_bytes - write_before);
 		interface->completed(model->source, op, done);
 	}
 	return true;
@@ -571,7 +614,8 @@ static bool run_op(struct model *model, const struct op *op, struct error *error
 
 /* ---- a run ---- */
 
-void model_describe(const struct model_options *options, const struct op_source *source, struct result *result)
+void model_describe(const struct model_options *options, const struct op_source *source,
+		    struct result *result)
 {
 	char policy[1024];
 
@@ -586,7 +630,9 @@ void model_describe(const struct model_options *options, const struct op_source 
 /* A random page costs two or three misses of the processor's caches: begin them some ops ahead. */
 static void prefetch(struct model *model, const struct op *op, enum cache_prefetch step)
 {
-	uint32_t known = op->path < model->tree.by_path.count ? model->tree.by_path.at[op->path] : 0, id;
+	uint32_t known = op->path < model->tree.by_path.count ? model->tree.by_path.at[op->path]
+							      : 0,
+		 id;
 
 	if (!known || (op->kind != OP_READ && op->kind != OP_WRITE))
 		return;
@@ -625,22 +671,26 @@ static bool run_ops(struct model *model, struct error *error)
 			next_progress = model->op_count + PROGRESS_OPS;
 			model->source->interface->progress(model->source, &done, &total);
 			cache_counters(model->cache, 0, &counters);
-			options->progress(options->progress_context, done, total, model->op_count, counters.reread_bytes);
+			options->progress(options->progress_context, done, total, model->op_count,
+					  counters.reread_bytes);
 		}
 	}
 }
 
-bool model_run(const struct model_options *options, struct op_source *source, struct result *result, struct error *error)
+bool model_run(const struct model_options *options, struct op_source *source, struct result *result,
+	       struct error *error)
 {
 	struct model *model = memory_alloc(1, sizeof(*model));
-	uint64_t window = options->readahead_bytes ? options->readahead_bytes : READAHEAD_DEFAULT_BYTES;
+	uint64_t window =
+		options->readahead_bytes ? options->readahead_bytes : READAHEAD_DEFAULT_BYTES;
 	struct cache_config config = {
 		.policy = &options->policy,
 		.filesystem = &options->filesystem->core,
 		.memory_bytes = options->memory_bytes,
 		.is_cgroup = options->is_cgroup,
 		.pinned_bytes = options->pinned_bytes,
-		.readahead_pages = (uint32_t)(window / PAGE_BYTES < UINT32_MAX ? window / PAGE_BYTES : UINT32_MAX),
+		.readahead_pages = (uint32_t)(window / PAGE_BYTES < UINT32_MAX ? window / PAGE_BYTES
+									       : UINT32_MAX),
 		.device_io_pages = options->filesystem->device_io_pages,
 		.completes_at_once = true,
 	};
@@ -653,15 +703,18 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 		goto out;
 	tree_init(&model->tree, model->cache);
 	(void)array_push(&model->opens);
-	model->mount = (struct filesystem_mount){.cache = model->cache, .tree = &model->tree, .plan = &model->plan};
+	model->mount = (struct filesystem_mount){
+		.cache = model->cache, .tree = &model->tree, .plan = &model->plan};
 	recorder_init(&model->recorder);
 	done = run_ops(model, error);
 	if (done) {
 		if (options->streams)
-			recorder_finish(&model->recorder, model->cache, stream_map_names(options->streams),
+			recorder_finish(&model->recorder, model->cache,
+					stream_map_names(options->streams),
 					stream_map_count(options->streams), result);
 		else
-			recorder_finish(&model->recorder, model->cache, source->stream_names, source->stream_count, result);
+			recorder_finish(&model->recorder, model->cache, source->stream_names,
+					source->stream_count, result);
 		model_describe(options, source, result);
 		result->readahead_bytes = window;
 		result->filesystem = text_copy(options->filesystem->name);

@@ -1,8 +1,9 @@
 /*
  * model: the machine that predicts
  *
- * Carries ops out on the cache core, a file-system model and a simple clock: an op costs CPU time, and what must come from the device costs
- * bytes / bandwidth on a device that serves one request after the other. Deterministic: same source, options and seed, same result.
+ * Carries ops out on the cache core, a file-system model and a simple clock: an op costs CPU time,
+ * and what must come from the device costs bytes / bandwidth on a device that serves one request
+ * after the other. Deterministic: same source, options and seed, same result.
  */
 #ifndef REFAULT_MACHINE_MODEL_MODEL_H
 #define REFAULT_MACHINE_MODEL_MODEL_H
@@ -24,9 +25,10 @@ const char *filesystem_summary(const struct filesystem *fs);
 struct model_options {
 	struct policy_options policy;
 	const struct filesystem *filesystem; /* not used by model_bare_run() */
-	uint64_t memory_bytes;		     /* the whole machine's memory, or the cgroup's limit */
+	uint64_t memory_bytes;               /* the whole machine's memory, or the cgroup's limit */
 	bool is_cgroup;
-	uint64_t pinned_bytes;	  /* memory that is not cache (processes, shared_buffers); taken from memory_bytes */
+	/* memory that is not cache (processes, shared_buffers); taken from memory_bytes */
+	uint64_t pinned_bytes;
 	uint64_t readahead_bytes; /* device window (read_ahead_kb); 0: 128 KiB */
 	uint64_t seed;
 
@@ -34,28 +36,32 @@ struct model_options {
 	uint64_t device_read_bytes_per_s;
 	uint64_t device_write_bytes_per_s;
 	uint64_t hit_ns_per_page; /* copying a cached page to the reader */
-	uint64_t op_ns;		  /* a system call */
+	uint64_t op_ns;           /* a system call */
 
 	struct stream_map *streams; /* NULL: the source names its streams */
 
 	/* Called now and then; NULL: not wanted. */
-	void (*progress)(void *context, uint64_t done, uint64_t total, uint64_t ops, uint64_t reread_bytes);
+	void (*progress)(void *context, uint64_t done, uint64_t total, uint64_t ops,
+			 uint64_t reread_bytes);
 	void *progress_context;
 };
 
 /*
- * Carry out all of `source` and say what happened. False: the input was wrong (ERROR_INPUT: e.g. a trace error, an op on a file
- * that does not exist, memory too small) or the run failed; `result` is then empty. Free with result_deinit().
+ * Carry out all of `source` and say what happened. False: the input was wrong (ERROR_INPUT: e.g. a
+ * trace error, an op on a file that does not exist, memory too small) or the run failed; `result`
+ * is then empty. Free with result_deinit().
  */
-bool model_run(const struct model_options *options, struct op_source *source, struct result *result, struct error *error);
+bool model_run(const struct model_options *options, struct op_source *source, struct result *result,
+	       struct error *error);
 
 enum bare_key { BARE_KEY_PAGE4K, BARE_KEY_LBN };
 
 /*
- * The plain cache of exactly `pages` pages: one look-up a page (page4k) or a record (lbn) and nothing else. Fills page_accesses, page_misses,
- * evictions, marks and streams; the rest is not known.
+ * The plain cache of exactly `pages` pages: one look-up a page (page4k) or a record (lbn) and
+ * nothing else. Fills page_accesses, page_misses, evictions, marks and streams; the rest is not
+ * known.
  */
-bool model_bare_run(const struct model_options *options, uint64_t pages, enum bare_key key, struct op_source *source,
-		    struct result *result, struct error *error);
+bool model_bare_run(const struct model_options *options, uint64_t pages, enum bare_key key,
+		    struct op_source *source, struct result *result, struct error *error);
 
 #endif

@@ -7,6 +7,7 @@
 #include "machine/model/model.h"
 
 /* Fill in what the options say: input, machine, policy, memory, seed. */
-void model_describe(const struct model_options *options, const struct op_source *source, struct result *result);
+void model_describe(const struct model_options *options, const struct op_source *source,
+		    struct result *result);
 
 #endif

@@ -15,7 +15,8 @@ static uint32_t name_hash(const char *name, size_t bytes)
 
 static uint32_t bucket_of(const struct tree *tree, uint32_t parent, uint32_t hash)
 {
-	return (uint32_t)(((uint64_t)hash << 32 | parent) * 0x9e3779b97f4a7c15u >> 32) & tree->bucket_mask;
+	return (uint32_t)(((uint64_t)hash << 32 | parent) * 0x9e3779b97f4a7c15u >> 32) &
+	       tree->bucket_mask;
 }
 
 static void bucket_put(struct tree *tree, uint32_t node)
@@ -31,7 +32,8 @@ void tree_init(struct tree *tree, struct cache *cache)
 {
 	*tree = (struct tree){.cache = cache, .bucket_mask = 1023};
 	tree->buckets = memory_alloc(tree->bucket_mask + 1, sizeof(*tree->buckets));
-	*array_push(&tree->nodes) = (struct tree_node){.parent = TREE_NONE, .text = "", .is_directory = true};
+	*array_push(&tree->nodes) =
+		(struct tree_node){.parent = TREE_NONE, .text = "", .is_directory = true};
 	tree->nodes.at[TREE_ROOT].file = cache_file_add(cache, 0, CACHE_FILE_DIRECTORY);
 }
 
@@ -49,7 +51,8 @@ static void bucket_remove(struct tree *tree, uint32_t node)
 	while (tree->buckets[hole] != node)
 		hole = (hole + 1) & tree->bucket_mask;
 	tree->buckets[hole] = 0;
-	for (uint32_t at = (hole + 1) & tree->bucket_mask; tree->buckets[at]; at = (at + 1) & tree->bucket_mask) {
+	for (uint32_t at = (hole + 1) & tree->bucket_mask; tree->buckets[at];
+	     at = (at + 1) & tree->bucket_mask) {
 		const struct tree_node *moved = &tree->nodes.at[tree->buckets[at]];
 		uint32_t home = bucket_of(tree, moved->parent, moved->hash);
 
@@ -77,7 +80,8 @@ static uint32_t node_get(struct tree *tree, uint32_t parent, const char *name, s
 	*array_push(&tree->nodes) = (struct tree_node){
 		.text = name,
 		.parent = parent,
-		.name = cache_name_add(tree->cache, tree->nodes.at[parent].name, 0, (uint32_t)bytes),
+		.name = cache_name_add(tree->cache, tree->nodes.at[parent].name, 0,
+				       (uint32_t)bytes),
 		.hash = hash,
 		.name_bytes = (uint16_t)bytes,
 	};
@@ -124,7 +128,8 @@ uint32_t tree_resolve(struct tree *tree, uint32_t path, const char *text)
 	for (name = bytes; name > 0 && text[name - 1] != '/'; name--)
 		;
 	/* Most paths share their directory with the one before. */
-	if (!tree->last_path || name != tree->last_parent_bytes || memcmp(text, tree->last_path, name) != 0) {
+	if (!tree->last_path || name != tree->last_parent_bytes ||
+	    memcmp(text, tree->last_path, name) != 0) {
 		tree->last_parent = resolve(tree, text, name);
 		tree->last_path = text;
 		tree->last_parent_bytes = name;
@@ -153,12 +158,14 @@ static void entry_remove(struct tree *tree, uint32_t id)
 	parent->entry_text_bytes -= node->name_bytes;
 }
 
-uint32_t tree_add_file(struct tree *tree, uint32_t id, uint64_t size_bytes, bool is_directory, bool is_sparse)
+uint32_t tree_add_file(struct tree *tree, uint32_t id, uint64_t size_bytes, bool is_directory,
+		       bool is_sparse)
 {
 	struct tree_node *node = &tree->nodes.at[id];
 
 	node->file = cache_file_add(tree->cache, size_bytes,
-				    (is_directory ? CACHE_FILE_DIRECTORY : 0u) | (is_sparse ? CACHE_FILE_SPARSE : 0u));
+				    (is_directory ? CACHE_FILE_DIRECTORY : 0u) |
+					    (is_sparse ? CACHE_FILE_SPARSE : 0u));
 	node->is_directory = is_directory;
 	node->is_sparse = is_sparse;
 	node->entries = 0;
@@ -169,7 +176,8 @@ uint32_t tree_add_file(struct tree *tree, uint32_t id, uint64_t size_bytes, bool
 	return node->file;
 }
 
-void tree_link_cold(struct tree *tree, uint32_t id, uint64_t size_bytes, bool is_directory, bool is_sparse)
+void tree_link_cold(struct tree *tree, uint32_t id, uint64_t size_bytes, bool is_directory,
+		    bool is_sparse)
 {
 	uint32_t file = tree_add_file(tree, id, size_bytes, is_directory, is_sparse);
 

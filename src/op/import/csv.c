@@ -6,14 +6,15 @@
  *     2000,1,rename,wal0>wal12,0,0
  *     3000,1,mark,"after, say, half",0,0
  *
- * Idea       two readers of one grammar. row_fast() knows only the row that nearly all rows are: no quotes, numbers of
- *            at most 18 digits, a name of printable bytes, times in order. Whatever else it meets, it gives up without
- *            a word, and row_slow() reads the same row from its beginning: RFC 4180 quotes, and all the mistakes.
- * Accepts    LF and CRLF, a UTF-8 byte order mark, a last line without its end, empty lines (skipped), fields in quotes
- *            that hold commas, quotes ("" is one) and line ends.
+ * Idea       two readers of one grammar. row_fast() knows only the row that nearly all rows are: no
+ *            quotes, numbers of at most 18 digits, a name of printable bytes, times in order.
+ *            Whatever else it meets, it gives up without a word, and row_slow() reads the same row
+ *            from its beginning: RFC 4180 quotes, and all the mistakes.
+ * Accepts    LF and CRLF, a UTF-8 byte order mark, a last line without its end, empty lines
+ *            (skipped), fields in quotes that hold commas, quotes ("" is one) and line ends.
  * Refuses    everything else, with the place: see the messages below.
- * rename     path is from>to. In it, a '>' that belongs to a name is written twice: a>>b>c renames "a>b" to "c".
- *            Three (or five, ...) in a row could be read two ways and are refused.
+ * rename     path is from>to. In it, a '>' that belongs to a name is written twice: a>>b>c renames
+ *            "a>b" to "c". Three (or five, ...) in a row could be read two ways and are refused.
  * sync       needs no path: an empty one stands for ".".
  */
 #include "op/import.h"
@@ -69,7 +70,10 @@ struct csv {
 	size_t unquoted_bytes;
 };
 
-/* Fill in where the error is: `bytes` at `at`, which lies in `row`, and the line of the file that holds it. */
+/*
+ * Fill in where the error is: `bytes` at `at`, which lies in `row`, and the line of the file that
+ * holds it.
+ */
 static bool row_point(const struct import *import, const struct row *row, const unsigned char *at,
 		      size_t bytes, struct error *error)
 {
@@ -101,7 +105,10 @@ static int shown(size_t bytes)
 	return bytes > 100 ? 100 : (int)bytes;
 }
 
-/* Read the quoted field at `at`, which is a quote. Returns the byte after it, NULL if it never ends. */
+/*
+ * Read the quoted field at `at`, which is a quote. Returns the byte after it, NULL if it never
+ * ends.
+ */
 static const unsigned char *field_unquote(struct csv *csv, struct field *field,
 					  const unsigned char *at, const unsigned char *end)
 {
@@ -138,7 +145,9 @@ static const unsigned char *field_plain(struct field *field, const unsigned char
 	return at;
 }
 
-/* Find the row's fields and its end. At most ROW_BYTES_MAX bytes are looked at; they are visible. */
+/*
+ * Find the row's fields and its end. At most ROW_BYTES_MAX bytes are looked at; they are visible.
+ */
 static bool row_split(const struct import *import, struct row *row, struct error *error)
 {
 	struct csv *csv = import->state;
@@ -416,7 +425,9 @@ static bool count_wrong(const struct import *import, const struct row *row, stru
 	return row_point(import, row, row->at, row->bytes, error);
 }
 
-/* An unquoted field with a quote in it: RFC 4180 forbids it, since nobody can say what was meant. */
+/*
+ * An unquoted field with a quote in it: RFC 4180 forbids it, since nobody can say what was meant.
+ */
 static bool quotes_wrong(const struct import *import, const struct row *row, struct error *error)
 {
 	for (unsigned int i = 0; i < row->count; i++) {
@@ -433,7 +444,10 @@ static bool quotes_wrong(const struct import *import, const struct row *row, str
 	return false;
 }
 
-/* Read the row at input->at, whatever it holds; *any false: an empty line. Moves on behind it, also from a wrong one. */
+/*
+ * Read the row at input->at, whatever it holds; *any false: an empty line. Moves on behind it, also
+ * from a wrong one.
+ */
 static bool row_slow(struct import *import, struct op *op, bool *any, struct error *error)
 {
 	struct csv *csv = import->state;
@@ -514,8 +528,8 @@ static uint32_t path_fast(struct csv *csv, struct path_table *paths, const char 
 }
 
 /*
- * The usual row. False: not usual, and nothing has happened. Needs no look at input->end: the 0 that stands there ends
- * every loop, and a row is taken only with its line end.
+ * The usual row. False: not usual, and nothing has happened. Needs no look at input->end: the 0
+ * that stands there ends every loop, and a row is taken only with its line end.
  */
 static bool row_fast(struct import *import, struct op *op)
 {

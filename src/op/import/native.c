@@ -1,8 +1,9 @@
 /*
  * native: our own trace files (*.rft)
  *
- * Reads a block at a time and delivers it only when all of it is right: its checksum, its bounds, every op. So a file
- * that is cut off or damaged is good up to the block before. src/op/README.md has the layout.
+ * Reads a block at a time and delivers it only when all of it is right: its checksum, its bounds,
+ * every op. So a file that is cut off or damaged is good up to the block before. src/op/README.md
+ * has the layout.
  */
 #include "op/import.h"
 
@@ -321,7 +322,10 @@ static bool end_check(struct import *import, const struct block *block, struct e
 	return true;
 }
 
-/* Are the header's numbers possible? Before anything is done with them, and before the body is there to be summed. */
+/*
+ * Are the header's numbers possible? Before anything is done with them, and before the body is
+ * there to be summed.
+ */
 static bool header_is_sane(uint32_t mark, const struct block *block)
 {
 	if (mark == NATIVE_MARK_END)

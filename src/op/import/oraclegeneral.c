@@ -1,13 +1,15 @@
 /*
  * oracleGeneral: the binary traces of libCacheSim
  *
- *     24 bytes a record, little-endian, no header:
- *     u32 time in s | u64 object id | u32 size in bytes | i64 number of the next request to the same object, -1: none
+ *     24 bytes a record, little-endian, no header: u32 time in s | u64 object id | u32 size in
+ *     bytes | i64 number of the next request to the same object, -1: none
  *
- * Idea       an object becomes a page: a record is a read of 4096 bytes at id * 4096 of the file "objects". So a cache
- *            of N pages is a cache of N objects, and published miss counts can be compared.
- * Differs    1. sizes and the look into the future are checked and then left out; 2. ids from 2^51 on, which would lie
- *            beyond the end of any file (2^63), go to "objects+N", N = id >> 51.
+ * Idea       an object becomes a page: a record is a read of 4096 bytes at id * 4096 of the file
+ *            "objects". So a cache of N pages is a cache of N objects, and published miss counts
+ *            can be compared.
+ * Differs    1. sizes and the look into the future are checked and then left out; 2. ids from 2^51
+ *            on, which would lie beyond the end of any file (2^63), go to "objects+N", N = id >>
+ *            51.
  * Source     libCacheSim, libCacheSim/traceReader/customizedReader/oracle/oracleGeneralBin.h
  */
 #include "op/import.h"
@@ -58,8 +60,9 @@ static struct record record_at(const unsigned char *at)
 }
 
 /*
- * There is no magic number, so every record in sight must make sense: the time never goes back nor leaps a year, no
- * object is larger than 1 GiB, and the next request to it comes later in the file than this one.
+ * There is no magic number, so every record in sight must make sense: the time never goes back nor
+ * leaps a year, no object is larger than 1 GiB, and the next request to it comes later in the file
+ * than this one.
  */
 static enum import_match oraclegeneral_match(const unsigned char *head, size_t bytes, bool whole)
 {

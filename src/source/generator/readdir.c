@@ -1,8 +1,10 @@
 /*
- * readdir: every item once, directory by directory, in each in the order that a hashed directory lists its names
+ * readdir: every item once, directory by directory, in each in the order that a hashed directory
+ * lists its names
  *
- * So ext4 (dir_index) does it. The order has nothing to do with that of creation, and is the same in every pass and for every reader, whatever
- * the seed. XFS and btrfs list names in the order in which they were added: `sequential` is the pattern for those.
+ * So ext4 (dir_index) does it. The order has nothing to do with that of creation, and is the same
+ * in every pass and for every reader, whatever the seed. XFS and btrfs list names in the order in
+ * which they were added: `sequential` is the pattern for those.
  */
 #include "source/generator.h"
 

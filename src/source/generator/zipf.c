@@ -1,14 +1,18 @@
 /*
  * zipf: some items often, most seldom: rank r is drawn in proportion to 1 / r^theta
  *
- * Idea       The first EXACT_RANKS ranks are drawn each with its own weight; behind them, ranks within 1/STEPS of a doubling are drawn
- *            together, with the weight of their middle, and uniformly among themselves: a staircase that stays within theta x 0.6 % of
- *            the curve. That makes a table of a few thousand weights for any number of items, drawn from in constant time (Walker's
- *            alias method, by Vose, "A linear algorithm for generating random numbers with a given distribution", 1991).
- * Determinism  Integers from end to end: logarithm by repeated squaring, power of two by a table of square roots. The same seed gives
+ * Idea       The first EXACT_RANKS ranks are drawn each with its own weight; behind them, ranks
+ *            within 1/STEPS of a doubling are drawn together, with the weight of their middle, and
+ *            uniformly among themselves: a staircase that stays within theta x 0.6 % of the curve.
+ *            That makes a table of a few thousand weights for any number of items, drawn from in
+ *            constant time (Walker's alias method, by Vose, "A linear algorithm for generating
+ *            random numbers with a given distribution", 1991).
+ * Determinism  Integers from end to end: logarithm by repeated squaring, power of two by a table of
+ *              square roots. The same seed gives
  *            the same items on every machine, whatever its libm.
- * Places     Ranks are spread over the items by a permutation that depends on the seed alone: jobs and threads that read the same file
- *            agree on what is hot, and hot items are no neighbours. `spread: no` leaves rank 1 at item 0.
+ * Places     Ranks are spread over the items by a permutation that depends on the seed alone: jobs
+ *            and threads that read the same file agree on what is hot, and hot items are no
+ *            neighbours. `spread: no` leaves rank 1 at item 0.
  */
 #include "source/generator.h"
 
@@ -111,7 +115,10 @@ static uint64_t bucket_width(uint64_t first)
 	return first < EXACT_RANKS ? 1 : width;
 }
 
-/* Vose's construction: every bucket keeps `cut` of an equal share and gives the rest of it to one other. */
+/*
+ * Vose's construction: every bucket keeps `cut` of an equal share and gives the rest of it to one
+ * other.
+ */
 static void alias_build(struct zipf_state *state, unsigned __int128 *weights, uint32_t *small,
 			uint32_t *large)
 {
@@ -120,7 +127,10 @@ static void alias_build(struct zipf_state *state, unsigned __int128 *weights, ui
 
 	for (uint32_t i = 0; i < state->bucket_count; i++)
 		share += weights[i];
-	/* Cuts are in units of the sum of all weights, scaled to 62 bits; each weight counts bucket_count times. */
+	/*
+	 * Cuts are in units of the sum of all weights, scaled to 62 bits; each weight counts
+	 * bucket_count times.
+	 */
 	while (share >> 62) {
 		share = 0;
 		for (uint32_t i = 0; i < state->bucket_count; i++)

@@ -1,15 +1,21 @@
 /*
  * btrfs: copy on write, metadata in tree nodes of 16 KiB
  *
- * Idea       Inodes, names and checksums are items of B-trees whose nodes are read whole, once, into a mapping that the cgroup does not pay for. Folios are single pages. Allocating
- *            an inode comes before the transaction and may enter the file system, so every create's reclaim can shrink dentries and inodes: slabs stay small.
- * Source     Linux 6.18, measured (directories of 100 to 60 000 files; files of 10 MiB to 1 GiB; create storms)
+ * Idea       Inodes, names and checksums are items of B-trees whose nodes are read whole, once,
+ *            into a mapping that the cgroup does not pay for. Folios are single pages. Allocating
+ *            an inode comes before the transaction and may enter the file system, so every create's
+ *            reclaim can shrink dentries and inodes: slabs stay small.
+ * Source     Linux 6.18, measured (directories of 100 to 60 000 files; files of 10 MiB to 1 GiB;
+ *            create storms)
  * Differs    1. commits and their writes are not modelled but for the nodes that creates dirty
- *            2. items are spread evenly. Up to 250 entries a directory's items and its files' lie together in the tree: 330 + 3 names a file, nodes 86 % less a third of a name's length
- *               full (84 with 5 letters, 78 with 24). Larger: 220 + name
- *               an inode apart from 55 + name an entry with nodes 86 % full. Data adds 78 to a file's items (nodes then 72 % full: they come later, between the others),
- *               or itself, when it is inline (to 2048 bytes; 91 %)
- *            3. data is written in place as far as the cache can tell: what copy on write costs is metadata that is not counted here
+ *            2. items are spread evenly. Up to 250 entries a directory's items and its files' lie
+ *               together in the tree: 330 + 3 names a file, nodes 86 % less a third of a name's
+ *               length full (84 with 5 letters, 78 with 24). Larger: 220 + name an inode apart from
+ *               55 + name an entry with nodes 86 % full. Data adds 78 to a file's items (nodes then
+ *               72 % full: they come later, between the others), or itself, when it is inline (to
+ *               2048 bytes; 91 %)
+ *            3. data is written in place as far as the cache can tell: what copy on write costs is
+ *               metadata that is not counted here
  */
 #include "base/array.h"
 #include "machine/model/filesystem.h"
@@ -27,29 +33,32 @@ enum {
 	DATA_FILL_PERCENT = 72,
 	INLINE_ITEM_BYTES = 46,
 	INLINE_FILL_PERCENT = 91,
-	INLINE_FILE_BYTES = 2048, /* mount option max_inline */
+	INLINE_FILE_BYTES = 2048,       /* mount option max_inline */
 	CHECKSUM_DATA_BYTES = 16672358, /* of data a checksum leaf covers: 15.9 MiB */
-	CREATE_WRITE_BYTES = 296,	/* tree nodes dirtied, a create */
+	CREATE_WRITE_BYTES = 296,       /* tree nodes dirtied, a create */
 };
 
 /* Where the items of a directory's entries are; by tree_node.layout, [0] unused. */
 struct directory {
-	uint64_t start; /* of a small one, bytes into the tree, fill and all */
+	uint64_t start;      /* of a small one, bytes into the tree, fill and all */
 	uint64_t data_bytes; /* of items for its files' data */
 };
 
 struct filesystem_state {
 	ARRAY(struct directory) directories;
 	bool is_one_leaf;
-	uint64_t file_start; /* where the next file's checksums begin, data bytes */
+	uint64_t file_start;    /* where the next file's checksums begin, data bytes */
 	ARRAY(uint64_t) starts; /* by tree node */
 };
 
 enum what { WHAT_INODES, WHAT_ENTRIES, WHAT_CHECKSUMS };
 
-static void node_use(struct filesystem_mount *mount, enum what what, uint32_t which, uint64_t number, bool make)
+static void node_use(struct filesystem_mount *mount, enum what what, uint32_t which,
+		     uint64_t number, bool make)
 {
-	if (!cache_buffer_use(mount->cache, (uint64_t)what << 61 | (uint64_t)which << 29 | number, NODE_BYTES) && !make)
+	if (!cache_buffer_use(mount->cache, (uint64_t)what << 61 | (uint64_t)which << 29 | number,
+			      NODE_BYTES) &&
+	    !make)
 		cache_read_outside(mount->cache, NODE_BYTES);
 }
 
@@ -57,12 +66,15 @@ static uint64_t data_item_bytes(const struct filesystem_mount *mount, const stru
 {
 	uint64_t size = at->file && !at->is_directory ? cache_file_size(mount->cache, at->file) : 0;
 
-	return size == 0 ? 0 : size <= INLINE_FILE_BYTES ? INLINE_ITEM_BYTES + size : DATA_ITEM_BYTES;
+	return size == 0                   ? 0
+	       : size <= INLINE_FILE_BYTES ? INLINE_ITEM_BYTES + size
+					   : DATA_ITEM_BYTES;
 }
 
 static uint64_t small_fill_percent(const struct tree_node *directory)
 {
-	uint64_t less = directory->entries ? directory->entry_text_bytes / directory->entries / 3 : 0;
+	uint64_t less =
+		directory->entries ? directory->entry_text_bytes / directory->entries / 3 : 0;
 
 	return SMALL_FILL_PERCENT - (less < SMALL_FILL_PERCENT / 2 ? less : SMALL_FILL_PERCENT / 2);
 }
@@ -86,7 +98,8 @@ static void btrfs_mount(struct filesystem_mount *mount)
 			parent->layout = (uint32_t)(fs->directories.count - 1);
 		}
 		fs->directories.at[parent->layout].data_bytes += data_item_bytes(mount, at);
-		if (!at->is_directory && cache_file_size(mount->cache, at->file) <= INLINE_FILE_BYTES)
+		if (!at->is_directory &&
+		    cache_file_size(mount->cache, at->file) <= INLINE_FILE_BYTES)
 			cache_file_inline(mount->cache, at->file);
 	}
 	fs->is_one_leaf = true;
@@ -98,8 +111,9 @@ static void btrfs_mount(struct filesystem_mount *mount)
 		if (at->layout == 0 || at->entries > SMALL_ENTRIES)
 			continue;
 		fs->directories.at[at->layout].start = start;
-		start += (at->entries * SMALL_ITEM_BYTES + 3 * at->entry_text_bytes + fs->directories.at[at->layout].data_bytes) * 100 /
-			 small_fill_percent(at);
+		start += (at->entries * SMALL_ITEM_BYTES + 3 * at->entry_text_bytes +
+			  fs->directories.at[at->layout].data_bytes) *
+			 100 / small_fill_percent(at);
 	}
 	fs->is_one_leaf &= start < NODE_USABLE_BYTES;
 }
@@ -118,25 +132,36 @@ static void visit(struct filesystem_mount *mount, uint32_t node, bool inode, boo
 	uint32_t parent_node = at->parent == TREE_NONE ? TREE_ROOT : at->parent;
 	const struct tree_node *parent = &mount->tree->nodes.at[parent_node];
 	struct directory directory = mount->state->directories.at[parent->layout];
-	uint64_t entries = parent->entries ? parent->entries : 1, names = parent->entry_text_bytes, bytes, fill;
+	uint64_t entries = parent->entries ? parent->entries : 1, names = parent->entry_text_bytes,
+		 bytes, fill;
 	uint64_t place = at->position < entries ? at->position : entries - 1;
 
-	/* Mounting has read the tree's root, and that is all of it as long as everything fits one leaf. */
+	/*
+	 * Mounting has read the tree's root, and that is all of it as long as everything fits one
+	 * leaf.
+	 */
 	if (node == TREE_ROOT || mount->state->is_one_leaf)
 		return;
 	if (entries <= SMALL_ENTRIES) {
-		bytes = inode ? (entries * SMALL_ITEM_BYTES + 3 * names + directory.data_bytes) * place / entries
+		bytes = inode ? (entries * SMALL_ITEM_BYTES + 3 * names + directory.data_bytes) *
+					place / entries
 			      : at->hash % (entries * ENTRY_ITEM_BYTES + names + 1);
-		node_use(mount, WHAT_INODES, TREE_ROOT, (directory.start + bytes * 100 / small_fill_percent(parent)) / NODE_USABLE_BYTES, make);
+		node_use(mount, WHAT_INODES, TREE_ROOT,
+			 (directory.start + bytes * 100 / small_fill_percent(parent)) /
+				 NODE_USABLE_BYTES,
+			 make);
 	} else if (inode) {
-		bytes = (entries * INODE_ITEM_BYTES + names + directory.data_bytes) * place / entries;
-		fill = directory.data_bytes == 0				 ? 100
+		bytes = (entries * INODE_ITEM_BYTES + names + directory.data_bytes) * place /
+			entries;
+		fill = directory.data_bytes == 0                       ? 100
 		       : data_item_bytes(mount, at) == DATA_ITEM_BYTES ? DATA_FILL_PERCENT
 								       : INLINE_FILL_PERCENT;
-		node_use(mount, WHAT_INODES, parent_node, bytes * 100 / fill / NODE_USABLE_BYTES, make);
+		node_use(mount, WHAT_INODES, parent_node, bytes * 100 / fill / NODE_USABLE_BYTES,
+			 make);
 	} else {
 		bytes = (entries * ENTRY_ITEM_BYTES + names) * 100 / ENTRY_FILL_PERCENT;
-		node_use(mount, WHAT_ENTRIES, parent_node, at->hash % (bytes / NODE_USABLE_BYTES + 1), make);
+		node_use(mount, WHAT_ENTRIES, parent_node,
+			 at->hash % (bytes / NODE_USABLE_BYTES + 1), make);
 	}
 }
 
@@ -155,8 +180,12 @@ static void btrfs_inode_read(struct filesystem_mount *mount, uint32_t node)
 		visit(mount, node, true, false);
 }
 
-/* Checksums lie in order of the data's place on the device, which is taken for the order in which files are first read. */
-static void btrfs_data_read(struct filesystem_mount *mount, uint32_t node, uint64_t offset, uint64_t bytes)
+/*
+ * Checksums lie in order of the data's place on the device, which is taken for the order in which
+ * files are first read.
+ */
+static void btrfs_data_read(struct filesystem_mount *mount, uint32_t node, uint64_t offset,
+			    uint64_t bytes)
 {
 	struct filesystem_state *fs = mount->state;
 
@@ -167,7 +196,8 @@ static void btrfs_data_read(struct filesystem_mount *mount, uint32_t node, uint6
 		fs->file_start += cache_file_size(mount->cache, mount->tree->nodes.at[node].file);
 	}
 	offset += fs->starts.at[node];
-	for (uint64_t leaf = offset / CHECKSUM_DATA_BYTES; leaf <= (offset + bytes - 1) / CHECKSUM_DATA_BYTES; leaf++)
+	for (uint64_t leaf = offset / CHECKSUM_DATA_BYTES;
+	     leaf <= (offset + bytes - 1) / CHECKSUM_DATA_BYTES; leaf++)
 		node_use(mount, WHAT_CHECKSUMS, 0, leaf, false);
 }
 
@@ -187,18 +217,19 @@ static void btrfs_remove(struct filesystem_mount *mount, uint32_t node)
 const struct filesystem filesystem_btrfs = {
 	.name = "btrfs",
 	.summary = "copy on write; single pages, metadata in tree nodes of its own",
-	.core = {
-		.folios = CACHE_FOLIOS_NEVER,
-		.marks_on_write = true,
-		.writes_without_fs = true,
-		.inode_make_fs = true,
-		.inode_read_fs = true,
-		.dentry_bytes = 200,
-		.inline_name_bytes = 39,
-		.long_name_bytes = 104,
-		.inode_bytes = 1024,
-		.node_bytes = 592,
-	},
+	.core =
+		{
+			.folios = CACHE_FOLIOS_NEVER,
+			.marks_on_write = true,
+			.writes_without_fs = true,
+			.inode_make_fs = true,
+			.inode_read_fs = true,
+			.dentry_bytes = 200,
+			.inline_name_bytes = 39,
+			.long_name_bytes = 104,
+			.inode_bytes = 1024,
+			.node_bytes = 592,
+		},
 	.device_io_pages = 32,
 	.mount = btrfs_mount,
 	.unmount = btrfs_unmount,

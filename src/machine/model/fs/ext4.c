@@ -1,16 +1,22 @@
 /*
  * ext4: metadata in the device's pages, which the cgroup pays for
  *
- * Idea       An inode read brings the inode table's 32-block window around it; a name is found through its directory's hash tree; both are pages of the block device in the
- *            page cache, active from the start. What a transaction has touched stays in memory until it commits, and is dirty then.
- * Source     Linux 6.18, measured: pages read cold for directories of 100 to 60 000 files with names of 5 to 60 bytes, bytes charged an object, who reclaims and with which
- *            flags, distinct blocks a transaction. fs/ext4/inode.c __ext4_get_inode_loc() (window), fs/ext4/namei.c (hash tree), fs/jbd2/.
+ * Idea       An inode read brings the inode table's 32-block window around it; a name is found
+ *            through its directory's hash tree; both are pages of the block device in the page
+ *            cache, active from the start. What a transaction has touched stays in memory until it
+ *            commits, and is dirty then.
+ * Source     Linux 6.18, measured: pages read cold for directories of 100 to 60 000 files with
+ *            names of 5 to 60 bytes, bytes charged an object, who reclaims and with which flags,
+ *            distinct blocks a transaction. fs/ext4/inode.c __ext4_get_inode_loc() (window),
+ *            fs/ext4/namei.c (hash tree), fs/jbd2/.
  * Differs    1. directories get a block group each in turn (Orlov's choice depends on more)
- *            2. a directory's blocks are 69 % full once it has more than one (measured 65 to 75 %), names spread evenly over them
+ *            2. a directory's blocks are 69 % full once it has more than one (measured 65 to 75 %),
+ *               names spread evenly over them
  *            3. bitmaps, group descriptors and the journal itself are not modelled: a few pages
  *            4. a transaction also commits 5 s after it began, by the model's clock
- * Constants  group: mkfs of 6 GiB with a million inodes: 48 groups of 20848. Journal 64 MiB: 5392 blocks a transaction from 6.13 on, 4000 before (measured; truth
- *            rows of 6.12). Extents: an extent block from 400 MiB on.
+ * Constants  group: mkfs of 6 GiB with a million inodes: 48 groups of 20848. Journal 64 MiB: 5392
+ *            blocks a transaction from 6.13 on, 4000 before (measured; truth rows of 6.12).
+ *            Extents: an extent block from 400 MiB on.
  */
 #include "base/size.h"
 #include "machine/model/filesystem.h"
@@ -46,7 +52,8 @@ struct filesystem_state {
 
 static uint64_t inode_block(uint32_t inode)
 {
-	return (uint64_t)(inode / GROUP_INODES) * GROUP_BLOCKS + inode % GROUP_INODES / INODES_PER_BLOCK;
+	return (uint64_t)(inode / GROUP_INODES) * GROUP_BLOCKS +
+	       inode % GROUP_INODES / INODES_PER_BLOCK;
 }
 
 /* How many blocks the directory needs now: one, or a root and leaves. */
@@ -66,7 +73,9 @@ static struct directory *directory_of(struct filesystem_mount *mount, uint32_t n
 	struct filesystem_state *fs = mount->state;
 
 	if (at->layout == 0) {
-		uint32_t group = node == TREE_ROOT ? 0 : at->parent == TREE_ROOT ? fs->next_group++ % GROUPS : directory_of(mount, at->parent)->group;
+		uint32_t group = node == TREE_ROOT         ? 0
+				 : at->parent == TREE_ROOT ? fs->next_group++ % GROUPS
+							   : directory_of(mount, at->parent)->group;
 		struct directory *fresh = array_push(&fs->directories);
 
 		fresh->group = group;
@@ -99,7 +108,10 @@ static void block_change(struct filesystem_mount *mount, uint64_t block)
 		transaction_commit(mount);
 }
 
-/* Allocate the blocks that the directory has come to need. `make`: now, in memory; else they were there before the start. */
+/*
+ * Allocate the blocks that the directory has come to need. `make`: now, in memory; else they were
+ * there before the start.
+ */
 static struct directory *directory_grow(struct filesystem_mount *mount, uint32_t node, bool make)
 {
 	struct directory *directory = directory_of(mount, node);
@@ -131,7 +143,8 @@ static uint32_t inode_take(struct filesystem_state *fs, uint32_t group)
 static void inode_assign(struct filesystem_mount *mount, uint32_t node)
 {
 	struct tree_node *at = &mount->tree->nodes.at[node];
-	uint32_t group = at->is_directory ? directory_of(mount, node)->group : directory_of(mount, at->parent)->group;
+	uint32_t group = at->is_directory ? directory_of(mount, node)->group
+					  : directory_of(mount, at->parent)->group;
 
 	/* Full everywhere: a file system that big has more groups; numbers then repeat. */
 	for (uint32_t tried = 0; mount->state->group_used[group] >= GROUP_INODES; tried++) {
@@ -194,17 +207,20 @@ static void ext4_inode_read(struct filesystem_mount *mount, uint32_t node)
 	uint64_t block = inode_block(inode), base = (uint64_t)group * GROUP_BLOCKS;
 	uint64_t first = base + (block - base) / INODE_WINDOW_BLOCKS * INODE_WINDOW_BLOCKS;
 	uint64_t end = first + INODE_WINDOW_BLOCKS + 1; /* the window's end is inclusive */
-	uint64_t used = base + (fs->group_used[group] + INODES_PER_BLOCK - 1) / INODES_PER_BLOCK + 1;
+	uint64_t used =
+		base + (fs->group_used[group] + INODES_PER_BLOCK - 1) / INODES_PER_BLOCK + 1;
 
 	/* The root's own block was read by mounting, and is nobody's. */
 	if (node == TREE_ROOT || block == 0)
 		return;
 	if (first == 0)
 		first = 1;
-	cache_block(mount->cache, fs->device, block, first, (end < used ? end : used) - first, mount->plan);
+	cache_block(mount->cache, fs->device, block, first, (end < used ? end : used) - first,
+		    mount->plan);
 }
 
-static void ext4_data_read(struct filesystem_mount *mount, uint32_t node, uint64_t offset, uint64_t bytes)
+static void ext4_data_read(struct filesystem_mount *mount, uint32_t node, uint64_t offset,
+			   uint64_t bytes)
 {
 	struct filesystem_state *fs = mount->state;
 	uint32_t file = mount->tree->nodes.at[node].file;
@@ -249,16 +265,17 @@ static void ext4_tick(struct filesystem_mount *mount)
 const struct filesystem filesystem_ext4 = {
 	.name = "ext4",
 	.summary = "in place, journalled; metadata in device pages",
-	.core = {
-		.folios = CACHE_FOLIOS_LATE,
-		.dentry_bytes = 200,
-		.inline_name_bytes = 39,
-		.long_name_bytes = 104,
-		.inode_bytes = 1136, /* or as the switch ext4_inode_bytes says */
-		.inode_bytes_switched = true,
-		.buffer_bytes = 112,
-		.node_bytes = 592,
-	},
+	.core =
+		{
+			.folios = CACHE_FOLIOS_LATE,
+			.dentry_bytes = 200,
+			.inline_name_bytes = 39,
+			.long_name_bytes = 104,
+			.inode_bytes = 1136, /* or as the switch ext4_inode_bytes says */
+			.inode_bytes_switched = true,
+			.buffer_bytes = 112,
+			.node_bytes = 592,
+		},
 	.device_io_pages = 320,
 	.mount = ext4_mount,
 	.unmount = ext4_unmount,

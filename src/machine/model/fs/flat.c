@@ -1,8 +1,8 @@
 /*
  * flat: files and nothing else
  *
- * Idea       data is where it is: no metadata to read, none to cache, single pages only. To see what the page cache does by itself, and as the shelf's
- *            smallest whole example.
+ * Idea       data is where it is: no metadata to read, none to cache, single pages only. To see
+ *            what the page cache does by itself, and as the shelf's smallest whole example.
  * Source     ours; object sizes as ext4's on Linux 6.18
  */
 #include "machine/model/filesystem.h"
@@ -21,14 +21,15 @@ static void nothing_at(struct filesystem_mount *mount, uint32_t node)
 const struct filesystem filesystem_flat = {
 	.name = "flat",
 	.summary = "data without metadata, single pages",
-	.core = {
-		.folios = CACHE_FOLIOS_NEVER,
-		.dentry_bytes = 200,
-		.inline_name_bytes = 39,
-		.long_name_bytes = 104,
-		.inode_bytes = 1136,
-		.node_bytes = 592,
-	},
+	.core =
+		{
+			.folios = CACHE_FOLIOS_NEVER,
+			.dentry_bytes = 200,
+			.inline_name_bytes = 39,
+			.long_name_bytes = 104,
+			.inode_bytes = 1136,
+			.node_bytes = 592,
+		},
 	.device_io_pages = 320,
 	.mount = nothing,
 	.unmount = nothing,

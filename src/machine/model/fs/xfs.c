@@ -1,12 +1,17 @@
 /*
  * xfs: metadata in buffers of its own
  *
- * Idea       Inodes are read in clusters of 32 (16 KiB), directories in blocks; both live in XFS buffers, outside the page cache and unpaid by a cgroup, so a
- *            block is read once. An inode that leaves the VFS stays charged until XFS frees it, which it cannot while the inode is in the log.
- * Source     Linux 6.18, measured (directories of 1000 to 60 000 files, names of 6 to 60 bytes; create storms); fs/xfs/xfs_icache.c, xfs_inode_map_blocks.
+ * Idea       Inodes are read in clusters of 32 (16 KiB), directories in blocks; both live in XFS
+ *            buffers, outside the page cache and unpaid by a cgroup, so a block is read once. An
+ *            inode that leaves the VFS stays charged until XFS frees it, which it cannot while the
+ *            inode is in the log.
+ * Source     Linux 6.18, measured (directories of 1000 to 60 000 files, names of 6 to 60 bytes;
+ *            create storms); fs/xfs/xfs_icache.c, xfs_inode_map_blocks.
  * Differs    1. a directory made during the run is never read again
- *            2. directories go to the four allocation groups in turn; data files have their extents in the inode (true to 1 GiB)
- *            3. the log: a new inode is in it until the shrinker's push, 200 creates ago, had reached it: the last 13 000 creates are not yet committed (measured)
+ *            2. directories go to the four allocation groups in turn; data files have their extents
+ *               in the inode (true to 1 GiB)
+ *            3. the log: a new inode is in it until the shrinker's push, 200 creates ago, had
+ *               reached it: the last 13 000 creates are not yet committed (measured)
  */
 #include "base/array.h"
 #include "machine/model/filesystem.h"
@@ -16,22 +21,29 @@ enum {
 	CLUSTER_BYTES = 16384,
 	BLOCK_BYTES = 4096,
 	GROUPS = 4,
-	INODE_DIRECTORY_BYTES = 195, /* a directory this small is in its inode (measured: 188 is, 198 is not; the rest is kept for attributes) */
+	/*
+	 * a directory this small is in its inode (measured: 188 is, 198 is not; the rest is kept
+	 * for attributes)
+	 */
+	INODE_DIRECTORY_BYTES = 195,
 	BLOCK_USABLE_BYTES = 4032,
-	LEAF_NAMES_MOST = 500,	 /* hashes that one leaf holds; the first is that of the whole directory */
-	LEAF_NAMES = 254,	 /* half full after splits: hashes of short numbered names come in order */
-	LEAF_NAMES_LONG = 330,	 /* those of 8 letters and more do not */
+	/* hashes that one leaf holds; the first is that of the whole directory */
+	LEAF_NAMES_MOST = 500,
+	/* half full after splits: hashes of short numbered names come in order */
+	LEAF_NAMES = 254,
+	LEAF_NAMES_LONG = 330, /* those of 8 letters and more do not */
 	PUSH_CREATES = 200,
 	UNCOMMITTED_CREATES = 13000,
-	GROUP_HEADER_BYTES = 5 * BLOCK_BYTES, /* read when the first inode of an allocation group is made */
+	/* read when the first inode of an allocation group is made */
+	GROUP_HEADER_BYTES = 5 * BLOCK_BYTES,
 };
 
 struct filesystem_state {
 	uint64_t group_inodes[GROUPS];
 	uint32_t next_group;
 	ARRAY(uint32_t) logged; /* files in order of creation */
-	size_t logged_first;	/* those before are out of the log */
-	size_t push_at;		/* how many were created when the shrinker last asked */
+	size_t logged_first;    /* those before are out of the log */
+	size_t push_at;         /* how many were created when the shrinker last asked */
 	uint64_t shrinker_calls;
 };
 
@@ -88,18 +100,24 @@ static void buffer_use(struct filesystem_mount *mount, uint64_t block, uint32_t 
 		cache_read_outside(mount->cache, bytes);
 }
 
-/* Visit the blocks that hold this name: data by place, leaf by hash. USE_MAKE: they are written, not read. */
+/*
+ * Visit the blocks that hold this name: data by place, leaf by hash. USE_MAKE: they are written,
+ * not read.
+ */
 static void directory_visit(struct filesystem_mount *mount, uint32_t node, enum use use)
 {
 	const struct tree_node *at = &mount->tree->nodes.at[node];
 	const struct tree_node *parent = &mount->tree->nodes.at[at->parent];
 	uint64_t entries = parent->entries ? parent->entries : 1;
-	uint64_t name_bytes = parent->entry_text_bytes / entries, entry = (12 + name_bytes + 7) / 8 * 8;
-	uint64_t position = tree_exists(mount->tree, node) ? at->position : at->hash % entries, leaves = 1;
+	uint64_t name_bytes = parent->entry_text_bytes / entries,
+		 entry = (12 + name_bytes + 7) / 8 * 8;
+	uint64_t position = tree_exists(mount->tree, node) ? at->position : at->hash % entries,
+		 leaves = 1;
 
 	if (parent->entry_text_bytes + entries * 7 + 6 <= INODE_DIRECTORY_BYTES)
 		return;
-	buffer_use(mount, key(WHAT_DATA, at->parent, position / (BLOCK_USABLE_BYTES / entry)), BLOCK_BYTES, use);
+	buffer_use(mount, key(WHAT_DATA, at->parent, position / (BLOCK_USABLE_BYTES / entry)),
+		   BLOCK_BYTES, use);
 	if (entries * (entry + 8) <= BLOCK_USABLE_BYTES)
 		return;
 	if (entries > LEAF_NAMES_MOST)
@@ -109,18 +127,23 @@ static void directory_visit(struct filesystem_mount *mount, uint32_t node, enum 
 		buffer_use(mount, key(WHAT_NODE, at->parent, 0), 2 * BLOCK_BYTES, use);
 }
 
-/* A directory that grows finds its names in blocks that were made a moment ago, though their numbers here shift: in memory. */
+/*
+ * A directory that grows finds its names in blocks that were made a moment ago, though their
+ * numbers here shift: in memory.
+ */
 static void xfs_lookup(struct filesystem_mount *mount, uint32_t node)
 {
 	const struct tree *tree = mount->tree;
 
-	directory_visit(mount, node, tree->nodes.at[tree->nodes.at[node].parent].is_made ? USE_MAKE : USE_READ);
+	directory_visit(mount, node,
+			tree->nodes.at[tree->nodes.at[node].parent].is_made ? USE_MAKE : USE_READ);
 }
 
 static void xfs_inode_read(struct filesystem_mount *mount, uint32_t node)
 {
 	if (node != TREE_ROOT)
-		buffer_use(mount, cluster_of(&mount->tree->nodes.at[node]), CLUSTER_BYTES, USE_READ);
+		buffer_use(mount, cluster_of(&mount->tree->nodes.at[node]), CLUSTER_BYTES,
+			   USE_READ);
 }
 
 static void xfs_create(struct filesystem_mount *mount, uint32_t node)
@@ -128,7 +151,8 @@ static void xfs_create(struct filesystem_mount *mount, uint32_t node)
 	struct filesystem_state *fs = mount->state;
 
 	inode_assign(mount, node);
-	buffer_use(mount, key(WHAT_CLUSTER, mount->tree->nodes.at[node].layout, HEADER_CLUSTER), GROUP_HEADER_BYTES, USE_READ);
+	buffer_use(mount, key(WHAT_CLUSTER, mount->tree->nodes.at[node].layout, HEADER_CLUSTER),
+		   GROUP_HEADER_BYTES, USE_READ);
 	buffer_use(mount, cluster_of(&mount->tree->nodes.at[node]), CLUSTER_BYTES, USE_MAKE);
 	directory_visit(mount, node, USE_MAKE);
 	cache_inode_hold(mount->cache, mount->tree->nodes.at[node].file);
@@ -159,7 +183,8 @@ static void xfs_tick(struct filesystem_mount *mount)
 	struct filesystem_state *fs = mount->state;
 	uint64_t calls = cache_shrinker_calls(mount->cache);
 
-	if (fs->push_at && fs->logged.count > fs->push_at + PUSH_CREATES && fs->push_at > UNCOMMITTED_CREATES)
+	if (fs->push_at && fs->logged.count > fs->push_at + PUSH_CREATES &&
+	    fs->push_at > UNCOMMITTED_CREATES)
 		log_release(mount, fs->push_at - UNCOMMITTED_CREATES);
 	if (calls != fs->shrinker_calls) {
 		fs->shrinker_calls = calls;
@@ -170,19 +195,20 @@ static void xfs_tick(struct filesystem_mount *mount)
 const struct filesystem filesystem_xfs = {
 	.name = "xfs",
 	.summary = "in place, journalled; metadata in buffers of its own",
-	.core = {
-		.folios = CACHE_FOLIOS_EARLY,
-		.partial_reads_all = true,
-		.reads_without_fs = true,
-		.writes_without_fs = true,
-		.inode_read_fs = true,
-		.evicted_inodes_linger = true,
-		.dentry_bytes = 200,
-		.inline_name_bytes = 39,
-		.long_name_bytes = 104,
-		.inode_bytes = 1032,
-		.node_bytes = 592,
-	},
+	.core =
+		{
+			.folios = CACHE_FOLIOS_EARLY,
+			.partial_reads_all = true,
+			.reads_without_fs = true,
+			.writes_without_fs = true,
+			.inode_read_fs = true,
+			.evicted_inodes_linger = true,
+			.dentry_bytes = 200,
+			.inline_name_bytes = 39,
+			.long_name_bytes = 104,
+			.inode_bytes = 1032,
+			.node_bytes = 592,
+		},
 	.device_io_pages = 320,
 	.mount = xfs_mount,
 	.unmount = xfs_unmount,
