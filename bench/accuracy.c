@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/size.h"
@@ -89,6 +90,8 @@ static void run_case(const char *directory, size_t first, size_t end)
 	size_t worst_mark = 0;
 
 	snprintf(path, sizeof(path), "%s/%s.csv.zst", directory, row->name);
+	if (access(path, R_OK) != 0)
+		snprintf(path, sizeof(path), "%s/%s.rft", directory, row->name);
 	snprintf(policy, sizeof(policy), "linux-%s,statistics=fresh", row->kernel);
 	options.filesystem = filesystem_find(row->filesystem);
 	if (!policy_options_parse(&options.policy, policy, &error) || !options.filesystem ||
@@ -98,12 +101,12 @@ static void run_case(const char *directory, size_t first, size_t end)
 	}
 	options.streams = stream_map_create(STREAM_BY_CLASS);
 	if (!model_run(&options, source, &result, &error)) {
-		printf("%-5s %-13s %-6s  FAILED: %s\n", row->kernel, row->name, row->filesystem,
+		printf("%-5s %-24s %-6s  FAILED: %s\n", row->kernel, row->name, row->filesystem,
 		       error.message);
 		*array_push(&errors) = 1;
 		goto out;
 	}
-	printf("%-5s %-13s %-6s", row->kernel, row->name, row->filesystem);
+	printf("%-5s %-24s %-6s", row->kernel, row->name, row->filesystem);
 	for (size_t i = first; i < end; i++) {
 		uint64_t model = i - first < result.mark_count
 					 ? result.marks[i - first].counters.read_bytes
@@ -145,7 +148,7 @@ int main(int argc, char **argv)
 	double median, worst;
 
 	rows_load(directory);
-	printf("kernel case        fs      error at each mark, %%\n");
+	printf("kernel case                   fs      error at each mark, %%\n");
 	for (size_t first = 0, end; first < rows.count; first = end) {
 		bool wanted = argc <= 2;
 
