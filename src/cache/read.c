@@ -449,6 +449,8 @@ bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *off
 		}
 		return false;
 	}
+	if (end > *offset)
+		*offset = end;
 	*bytes = 0;
 	return true;
 }

@@ -67,6 +67,7 @@ static uint32_t insert_and_plan(struct cache *cache, uint32_t file, uint64_t at,
 {
 	uint32_t slot = page_insert(cache, file, at, order, reason, missed_until);
 	uint64_t end = least(at + (UINT64_C(1) << order), file_pages(cache, file));
+	bool is_fetched = false;
 
 	if (!slot)
 		return 0;
@@ -78,8 +79,10 @@ static uint32_t insert_and_plan(struct cache *cache, uint32_t file, uint64_t at,
 			last = end;
 		while (last < end && page_is_stored(cache, file, last))
 			last++;
-		if (last > first)
+		if (last > first) {
 			plan_fetch(cache, plan, file, first, (uint32_t)(last - first));
+			is_fetched = true;
+		}
 		while (last < end && !page_is_stored(cache, file, last))
 			last++;
 		first = last;
@@ -89,16 +92,17 @@ static uint32_t insert_and_plan(struct cache *cache, uint32_t file, uint64_t at,
 	 * allocated.
 	 */
 	cache->queue.pages[slot].bits |= PAGE_LOCKED;
-	cache->window[cache->window_count++] = slot;
+	/* Nobody will say that a hole has been read. */
+	if (cache->completes_at_once || !is_fetched)
+		cache->window[cache->window_count++] = slot;
 	return slot;
 }
 
-/* The window is submitted: with a caller that completes at once, its pages are there now. */
+/* The window is submitted: its holes are there now, and with a caller that completes at once all its pages. */
 static void window_submit(struct cache *cache)
 {
-	if (cache->completes_at_once)
-		for (uint32_t i = 0; i < cache->window_count; i++)
-			cache->queue.pages[cache->window[i]].bits &= ~PAGE_LOCKED;
+	for (uint32_t i = 0; i < cache->window_count; i++)
+		cache->queue.pages[cache->window[i]].bits &= ~PAGE_LOCKED;
 	cache->window_count = 0;
 }
 

@@ -39,6 +39,9 @@ static void queue_scan(struct cache *cache, struct scan *scan)
 		page_evict(cache, slot);
 		scan->reclaimed_pages += pages;
 	}
+	/* As a kernel's scan does; the next priority finds them clean. */
+	if (scan->reclaimed_pages < scan->target_pages && cache->domain.flush_wanted)
+		writeback_flush(cache);
 }
 
 static void scan_priorities(struct cache *cache, struct scan *scan)

@@ -61,16 +61,16 @@ static void folio_written(struct cache *cache, uint32_t slot)
 	}
 }
 
-static bool folio_has_dirty(const struct cache *cache, const struct page *page)
+static bool folio_has_dirty(struct cache *cache, const struct page *page)
 {
-	uint32_t first = page->bits & PAGE_OFFSET_MASK, pages = page_count(page);
-	uint64_t mask = pages >= NODE_PAGES ? UINT64_MAX : ((UINT64_C(1) << pages) - 1) << first;
+	uint64_t first = page_index_of(cache, page), end = first + page_count(page);
+	uint64_t mask = page_count(page) >= NODE_PAGES ? UINT64_MAX : (UINT64_C(1) << page_count(page)) - 1;
+	uint32_t file = page_file(cache, page);
 
-	/*
-	 * Wrong for a folio over several nodes of which only later ones are still dirty: it is then
-	 * called clean a little early.
-	 */
-	return (index_node(&cache->index, page->node)->dirty & mask) != 0;
+	for (; first < end; first += NODE_PAGES)
+		if (index_node(&cache->index, cache_node_find(cache, file, first))->dirty & mask << first % NODE_PAGES)
+			return true;
+	return false;
 }
 
 /* The dirty pages of one node in the range become a few runs, and clean. */
