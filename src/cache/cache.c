@@ -244,9 +244,11 @@ void cache_operation(struct cache *cache)
 {
 	cache->op_count++;
 	slab_settle(cache, false);
-	if (cache->rules.statistics_ops > 0 && !cache->rules.lazy_statistics &&
-	    cache->op_count % cache->rules.statistics_ops == 0)
-		cache_publish(cache);
+	if (cache->rules.statistics_ops == 0 || cache->rules.lazy_statistics ||
+	    ++cache->unpublished_ops < cache->rules.statistics_ops)
+		return;
+	cache->unpublished_ops = 0;
+	cache_publish(cache);
 }
 
 /* ---- open files ---- */

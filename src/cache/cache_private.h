@@ -326,6 +326,7 @@ struct cache {
 	struct counters *counted; /* streams[stream] */
 	uint64_t now_ns, flush_check_ns;
 	uint64_t op_count;
+	uint32_t unpublished_ops; /* since the statistics were read */
 	bool in_shrinker;
 	/* of objects freed by a shrinker, not back yet: lately, and before */
 	uint64_t late_bytes[2];

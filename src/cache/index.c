@@ -23,10 +23,30 @@ static uint32_t bucket_of(const struct index *index, uint32_t node)
 	return hash(key->file, key->chunk) & index->bucket_mask;
 }
 
+/* One block more. Block pointers and keys double; the nodes themselves never move. */
+static void index_grow(struct index *index)
+{
+	uint32_t block = index->node_capacity / NODES_PER_BLOCK;
+
+	if ((block & (block - 1)) == 0) {
+		size_t blocks = block ? (size_t)block * 2 : 1;
+
+		index->blocks = memory_resize(index->blocks, blocks, sizeof(*index->blocks));
+		index->keys =
+			memory_resize(index->keys, blocks * NODES_PER_BLOCK, sizeof(*index->keys));
+	}
+	index->blocks[block] = memory_alloc(NODES_PER_BLOCK, sizeof(struct node));
+	memory_use_randomly(index->blocks[block], NODES_PER_BLOCK * sizeof(struct node));
+	index->node_capacity += NODES_PER_BLOCK;
+}
+
 void index_init(struct index *index)
 {
 	*index = (struct index){.node_count = 1, .bucket_mask = 1023};
 	index->buckets = memory_alloc(index->bucket_mask + 1, sizeof(*index->buckets));
+	/* Node 0 is none, and empty: it can be looked into without asking. */
+	index_grow(index);
+	index->keys[0] = (struct node_key){.chunk = UINT32_MAX};
 }
 
 void index_deinit(struct index *index)
@@ -84,23 +104,8 @@ uint32_t index_insert(struct index *index, uint32_t file, uint32_t chunk)
 		*index_node(index, node) = (struct node){0};
 	} else {
 		node = index->node_count++;
-		if (node >= index->node_capacity) {
-			uint32_t block = index->node_capacity / NODES_PER_BLOCK;
-
-			/* Block pointers and keys double; the nodes themselves never move. */
-			if ((block & (block - 1)) == 0) {
-				size_t blocks = block ? (size_t)block * 2 : 1;
-
-				index->blocks = memory_resize(index->blocks, blocks,
-							      sizeof(*index->blocks));
-				index->keys = memory_resize(index->keys, blocks * NODES_PER_BLOCK,
-							    sizeof(*index->keys));
-			}
-			index->blocks[block] = memory_alloc(NODES_PER_BLOCK, sizeof(struct node));
-			memory_use_randomly(index->blocks[block],
-					    NODES_PER_BLOCK * sizeof(struct node));
-			index->node_capacity += NODES_PER_BLOCK;
-		}
+		if (node >= index->node_capacity)
+			index_grow(index);
 	}
 	index->keys[node] = (struct node_key){.file = file, .chunk = chunk};
 	if (++index->used_count * 2 > index->bucket_mask)

@@ -114,11 +114,29 @@ static __attribute__((noinline)) uint64_t read_range(struct cache *cache, struct
 	return pos;
 }
 
+/* The slot of a page if that takes no hashing to find: 0 when it is missing, or in a far corner. */
+static inline uint32_t lookup_directly(const struct cache *cache, const struct cache_file *file,
+				       uint64_t page_index)
+{
+	uint64_t chunk = page_index >> NODE_SHIFT;
+	uint32_t node = file->node_last, low;
+
+	if (chunk < file->directory_chunks)
+		node = file->directory[chunk];
+	else if (cache->index.keys[node].chunk != chunk)
+		return 0;
+	if (!node)
+		return 0;
+	low = index_node(&cache->index, node)->low[page_index % NODE_PAGES];
+	return low & LOW_RESIDENT ? low & LOW_MASK : 0;
+}
+
 bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
 		struct cache_plan *plan)
 {
 	struct open_file *open = &cache->opens.at[handle];
-	uint64_t size = cache->files.at[open->file].size_bytes, pos = *offset, end, done;
+	const struct cache_file *file = &cache->files.at[open->file];
+	uint64_t size = file->size_bytes, pos = *offset, end, done;
 	uint32_t slot;
 
 	if (pos >= size || *bytes == 0) {
@@ -131,7 +149,7 @@ bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t
 	 * without its loops.
 	 */
 	slot = (pos ^ (end - 1)) >> PAGE_SHIFT == 0
-		       ? cache_lookup(cache, open->file, pos >> PAGE_SHIFT)
+		       ? lookup_directly(cache, file, pos >> PAGE_SHIFT)
 		       : 0;
 	if (slot && !(cache->queue.pages[slot].bits & (PAGE_LOCKED | PAGE_MARKER))) {
 		if (!read_goes_on(cache, open, slot, pos))
@@ -156,48 +174,38 @@ bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t
 	return true;
 }
 
-/* The node of this byte, if the file's directory knows it. */
-static inline const struct node *prefetch_node(const struct cache *cache, uint32_t handle,
-					       uint64_t offset)
-{
-	const struct cache_file *file = &cache->files.at[cache->opens.at[handle].file];
-	uint64_t chunk = offset >> PAGE_SHIFT >> NODE_SHIFT;
-	uint32_t node = chunk < file->directory_chunks ? file->directory[chunk] : 0;
-
-	return node ? index_node(&cache->index, node) : NULL;
-}
-
 void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 		    enum cache_prefetch step)
 {
-	const struct node *node = prefetch_node(cache, handle, offset);
-	uint32_t at = (uint32_t)(offset >> PAGE_SHIFT) % NODE_PAGES, low;
+	const struct cache_file *file = &cache->files.at[cache->opens.at[handle].file];
 	const struct page *pages = cache->queue.pages;
+	uint64_t page_index = offset >> PAGE_SHIFT;
+	const struct node *node;
+	uint32_t low;
 
-	if (!node)
+	/* With two lists a use moves a page seldom; a queue policy's may move it each time. */
+	if (step == CACHE_PREFETCH_NEIGHBOURS && cache->policy->mark)
 		return;
+	if (page_index >> NODE_SHIFT >= file->directory_chunks)
+		return;
+	node = index_node(&cache->index, file->directory[page_index >> NODE_SHIFT]);
+	page_index %= NODE_PAGES;
 	if (step == CACHE_PREFETCH_INDEX) {
-		__builtin_prefetch(&node->low[at]);
+		__builtin_prefetch(&node->low[page_index]);
 		return;
 	}
-	low = node->low[at];
-	if (!(low & LOW_RESIDENT)) {
-		/* It will be inserted. */
+	low = node->low[page_index];
+	if (low & LOW_RESIDENT) {
 		if (step == CACHE_PREFETCH_RECORD) {
-			__builtin_prefetch(&node->high[at], 1);
-			__builtin_prefetch(&node->dirty, 1);
+			__builtin_prefetch(&pages[low & LOW_MASK], 1);
+		} else {
+			__builtin_prefetch(&pages[pages[low & LOW_MASK].prev], 1);
+			__builtin_prefetch(&pages[pages[low & LOW_MASK].next], 1);
 		}
-		return;
-	}
-	if (step == CACHE_PREFETCH_RECORD) {
-		__builtin_prefetch(&pages[low & LOW_MASK], 1);
-		return;
-	}
-	/* If this use will move it, its neighbours on the list are written too. */
-	if (!cache->policy->mark ||
-	    (pages[low & LOW_MASK].bits & (PAGE_REFERENCED | PAGE_ACTIVE)) == PAGE_REFERENCED) {
-		__builtin_prefetch(&pages[pages[low & LOW_MASK].prev], 1);
-		__builtin_prefetch(&pages[pages[low & LOW_MASK].next], 1);
+	} else if (step == CACHE_PREFETCH_RECORD) {
+		/* It will be inserted. */
+		__builtin_prefetch(&node->high[page_index], 1);
+		__builtin_prefetch(&node->dirty, 1);
 	}
 }
 
@@ -463,6 +471,8 @@ static bool advise_willneed(struct cache *cache, struct open_file *open, uint64_
 	uint64_t most = open->window, first = offset >> PAGE_SHIFT,
 		 pages = pages_from_bytes_up(end) - first;
 
+	if (!plan_has_room(plan))
+		return false;
 	/* force_page_cache_ra(): at most the window, or the device's largest I/O (4.10), in all. */
 	if (cache->rules.readahead_io_cap && cache->device_io_pages > most)
 		most = cache->device_io_pages;

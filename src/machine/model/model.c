@@ -32,6 +32,9 @@ enum {
 	PREFETCH_OPS = 8
 };
 
+/* A node of the cache's index is numbered by 32 bits and has 64 pages: a pebibyte. */
+#define FILE_BYTES_MAX (UINT64_C(1) << 50)
+
 /* An open file of one thread; several threads may have the same file open. */
 struct open {
 	uint32_t thread;
@@ -405,6 +408,22 @@ static bool exists(struct model *model, const struct op *op, uint32_t node, stru
 	return true;
 }
 
+/* Would the file end beyond what the cache's index can number (2^38 pages)? */
+static bool grows_too_large(const struct op *op)
+{
+	switch ((enum op_kind)op->kind) {
+	case OP_EXISTS:
+	case OP_EXISTS_SPARSE:
+	case OP_TRUNCATE:
+		return op->bytes > FILE_BYTES_MAX;
+	case OP_WRITE:
+	case OP_FALLOCATE:
+		return op->offset + op->bytes > FILE_BYTES_MAX;
+	default:
+		return false;
+	}
+}
+
 static void make_mounted(struct model *model)
 {
 	if (!model->is_mounted)
@@ -433,6 +452,9 @@ static bool carry_out(struct model *model, const struct op *op, struct error *er
 		sync_all(model);
 		return true;
 	}
+	if (grows_too_large(op))
+		return op_error(model, op, error,
+				"the file would be larger than 1 PiB, which is not modelled");
 	node = node_of(model, op->path);
 	if (kind == OP_EXISTS || kind == OP_EXISTS_SPARSE)
 		return exists(model, op, node, error);
