@@ -252,7 +252,8 @@ uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, ui
 		inode_pages_arrive(cache, file);
 	cache->files.at[file].resident_pages += pages;
 
-	if (is_read && !cache->is_bare) {
+	/* A file system's own blocks are nobody's pages: they count as bytes read only. */
+	if (is_read && !cache->is_bare && !(cache->files.at[file].state & FILE_METADATA)) {
 		uint64_t missed = missed_until > page_index ? missed_until - page_index : 0;
 
 		if (missed > pages)

@@ -144,16 +144,20 @@ static bool parents_exist(const struct model *model, uint32_t node)
 	return tree_exists(&model->tree, parent) && model->tree.nodes.at[parent].is_directory;
 }
 
-/* Directories of files that exist before the start exist too. */
-static void make_parents(struct model *model, uint32_t node)
+/* Directories of files that exist before the start exist too. False: one of them is a file. */
+static bool make_parents(struct model *model, uint32_t node)
 {
 	uint32_t parent = model->tree.nodes.at[node].parent;
 
-	if (parent == TREE_NONE || tree_exists(&model->tree, parent))
-		return;
-	make_parents(model, parent);
+	if (parent == TREE_NONE)
+		return true;
+	if (tree_exists(&model->tree, parent))
+		return model->tree.nodes.at[parent].is_directory;
+	if (!make_parents(model, parent))
+		return false;
 	tree_link_cold(&model->tree, parent, 0, true, false);
 	model->file_count++;
+	return true;
 }
 
 static void open_close_all(struct model *model, uint32_t node);
@@ -401,8 +405,11 @@ static bool exists(struct model *model, const struct op *op, uint32_t node, stru
 				"exists comes after other operations; what is there before the "
 				"start must come first");
 	if (tree_exists(&model->tree, node))
-		return op_error(model, op, error, "this file exists already");
-	make_parents(model, node);
+		return op_error(model, op, error,
+				model->tree.nodes.at[node].is_directory ? "it is a directory"
+									: "this file exists already");
+	if (!make_parents(model, node))
+		return op_error(model, op, error, "what should be its directory is a file");
 	tree_link_cold(&model->tree, node, op->bytes, false, op->kind == OP_EXISTS_SPARSE);
 	model->file_count++;
 	return true;

@@ -98,7 +98,10 @@ static uint32_t node_get(struct tree *tree, uint32_t parent, const char *name, s
 	return node;
 }
 
-/* The path's first `bytes`: "a//b" and "./a" are what they seem, "/a" is in the root. */
+/*
+ * The path's first `bytes`: "a//b", "./a" and "a/../b" are what they seem, "/a" is in the root, and
+ * so is "../a", since the root is its own parent.
+ */
 static uint32_t resolve(struct tree *tree, const char *text, size_t bytes)
 {
 	uint32_t node = TREE_ROOT;
@@ -108,7 +111,9 @@ static uint32_t resolve(struct tree *tree, const char *text, size_t bytes)
 
 		while (end < bytes && text[end] != '/')
 			end++;
-		if (end > at && !(end == at + 1 && text[at] == '.'))
+		if (end == at + 2 && text[at] == '.' && text[at + 1] == '.')
+			node = node == TREE_ROOT ? TREE_ROOT : tree->nodes.at[node].parent;
+		else if (end > at && !(end == at + 1 && text[at] == '.'))
 			node = node_get(tree, node, text + at, end - at);
 		at = end + 1;
 	}
@@ -134,8 +139,8 @@ uint32_t tree_resolve(struct tree *tree, uint32_t path, const char *text)
 		tree->last_path = text;
 		tree->last_parent_bytes = name;
 	}
-	if (name == bytes || (bytes - name == 1 && text[name] == '.'))
-		node = tree->last_parent;
+	if (name == bytes || text[name] == '.')
+		node = resolve(tree, text, bytes); /* may be ".", "..", or a name like any other */
 	else
 		node = node_get(tree, tree->last_parent, text + name, bytes - name);
 	tree->by_path.at[path] = node + 1;
