@@ -35,6 +35,7 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 		.open_file_late = v[SWITCH_open_file_free] == 0,
 		.open_file_bytes = v[SWITCH_open_file_bytes],
 		.transaction_blocks = v[SWITCH_ext4_transaction_blocks],
+		.journal_blocks = v[SWITCH_ext4_journal_blocks],
 		.charge_batch = v[SWITCH_charge_batch],
 		.read_batch = v[SWITCH_read_batch],
 		.folios_on_read = FOLIOS(SWITCH_folios_read),

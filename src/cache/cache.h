@@ -230,15 +230,19 @@ void cache_inode_hold(struct cache *cache, uint32_t file);
 void cache_inode_release(struct cache *cache, uint32_t file);
 /* Blocks a journal may hold before it commits (the switch ext4_transaction_blocks). */
 uint32_t cache_transaction_blocks(const struct cache *cache);
+/* Blocks the journal has in all (the switch ext4_journal_blocks). */
+uint32_t cache_journal_blocks(const struct cache *cache);
 /* How often the super block's shrinker has looked: file systems push their logs when it does. */
 uint64_t cache_shrinker_calls(const struct cache *cache);
 
 /*
- * Hold a resident block in a journal (reclaim cannot free it; it goes to the active list): true if
- * it was not held before. Or let it go, dirty.
+ * Hold a resident block in a journal's transaction: reclaim cannot free it; it goes to the active
+ * list. Committed it is dirty; true: and held still, on a checkpoint list, until released.
  */
-bool cache_block_hold(struct cache *cache, uint32_t file, uint64_t index);
+void cache_block_hold(struct cache *cache, uint32_t file, uint64_t index);
+bool cache_block_commit(struct cache *cache, uint32_t file, uint64_t index);
 void cache_block_release(struct cache *cache, uint32_t file, uint64_t index);
+bool cache_block_is_dirty(struct cache *cache, uint32_t file, uint64_t index);
 
 /* Write back a file's dirty pages (fsync, and what a flusher does); true when all are planned. */
 bool cache_sync_file(struct cache *cache, uint32_t file, struct cache_plan *plan);

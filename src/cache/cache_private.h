@@ -226,7 +226,7 @@ struct rules {
 	bool noreuse_mapped, referenced_on_first_use, slab_by_priority, slab_debt_scaled,
 		inode_steals_pages, slab_counts;
 	bool open_file_late, background_waits;
-	uint32_t open_file_bytes, transaction_blocks, statistics_ops;
+	uint32_t open_file_bytes, transaction_blocks, journal_blocks, statistics_ops;
 	uint32_t charge_batch, read_batch, vfs_cache_pressure;
 	uint32_t shadow_shift; /* nodes kept: pages >> shift */
 	bool shadow_of_all;    /* pages: all LRU and slab, or files only */

@@ -611,26 +611,38 @@ void cache_block_make(struct cache *cache, uint32_t file, uint64_t index)
 		block_add(cache, file, index, NULL);
 }
 
-bool cache_block_hold(struct cache *cache, uint32_t file, uint64_t index)
+void cache_block_hold(struct cache *cache, uint32_t file, uint64_t index)
 {
 	uint32_t slot = cache_lookup(cache, file, index);
-	struct page *page = &cache->queue.pages[slot];
 
 	assert(slot != 0);
-	if (page->bits & PAGE_HELD)
-		return false;
-	page->bits |= PAGE_HELD;
-	return true;
+	cache->queue.pages[slot].bits |= PAGE_HELD;
+}
+
+/*
+ * Up to 5.13 whoever wanted the page could take its buffers off the checkpoint list
+ * (bdev_try_to_free_page()); since then a shrinker of jbd2's does it, which a cgroup's reclaim does
+ * not call.
+ */
+bool cache_block_commit(struct cache *cache, uint32_t file, uint64_t index)
+{
+	page_set_dirty(cache, cache_lookup(cache, file, index), index);
+	if (cache->rules.journal_blocks > 0 && cache->domain.is_cgroup)
+		return true;
+	cache_block_release(cache, file, index);
+	return false;
 }
 
 void cache_block_release(struct cache *cache, uint32_t file, uint64_t index)
 {
+	cache->queue.pages[cache_lookup(cache, file, index)].bits &= ~PAGE_HELD;
+}
+
+bool cache_block_is_dirty(struct cache *cache, uint32_t file, uint64_t index)
+{
 	uint32_t slot = cache_lookup(cache, file, index);
 
-	if (!slot || !(cache->queue.pages[slot].bits & PAGE_HELD))
-		return;
-	cache->queue.pages[slot].bits &= ~PAGE_HELD;
-	page_set_dirty(cache, slot, index);
+	return slot && cache->queue.pages[slot].bits & (PAGE_DIRTY | PAGE_WRITEBACK);
 }
 
 /* ---- bare mode ---- */

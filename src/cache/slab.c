@@ -590,6 +590,11 @@ uint32_t cache_transaction_blocks(const struct cache *cache)
 	return cache->rules.transaction_blocks;
 }
 
+uint32_t cache_journal_blocks(const struct cache *cache)
+{
+	return cache->rules.journal_blocks;
+}
+
 uint64_t cache_shrinker_calls(const struct cache *cache)
 {
 	return cache->super_scans;

@@ -107,8 +107,8 @@ static uint16_t stream_of_class(struct stream_map *map, const char *path)
 {
 	size_t bytes, name;
 
-	while (path[0] == '/' && path[1])
-		path++;
+	while ((path[0] == '/' && path[1]) || (path[0] == '.' && path[1] == '/'))
+		path += path[0] == '/' ? 1 : 2;
 	bytes = strcspn(path, "/");
 	if (bytes == 0)
 		bytes = 1; /* the root */

@@ -43,6 +43,7 @@ const struct switches preset_linux_4_5 = {{
 	[SWITCH_open_file_bytes] = 264,
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
+	[SWITCH_ext4_journal_blocks] = 0,
 }};
 
 const struct switches preset_linux_4_7 = {{
@@ -79,6 +80,7 @@ const struct switches preset_linux_4_7 = {{
 	[SWITCH_open_file_bytes] = 264,
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
+	[SWITCH_ext4_journal_blocks] = 0,
 }};
 
 const struct switches preset_linux_4_14 = {{
@@ -115,6 +117,7 @@ const struct switches preset_linux_4_14 = {{
 	[SWITCH_open_file_bytes] = 264,
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
+	[SWITCH_ext4_journal_blocks] = 0,
 }};
 
 const struct switches preset_linux_5_4 = {{
@@ -151,6 +154,7 @@ const struct switches preset_linux_5_4 = {{
 	[SWITCH_open_file_bytes] = 264,
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
+	[SWITCH_ext4_journal_blocks] = 0,
 }};
 
 const struct switches preset_linux_5_10 = {{
@@ -187,6 +191,7 @@ const struct switches preset_linux_5_10 = {{
 	[SWITCH_open_file_bytes] = 264,
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
+	[SWITCH_ext4_journal_blocks] = 0,
 }};
 
 const struct switches preset_linux_5_15 = {{
@@ -222,7 +227,8 @@ const struct switches preset_linux_5_15 = {{
 	[SWITCH_open_file_free] = 0,     /* late */
 	[SWITCH_open_file_bytes] = 264,
 	[SWITCH_ext4_inode_bytes] = 1200,
-	[SWITCH_ext4_transaction_blocks] = 4000,
+	[SWITCH_ext4_transaction_blocks] = 1000,
+	[SWITCH_ext4_journal_blocks] = 4096,
 }};
 
 const struct switches preset_linux_6_1 = {{
@@ -258,7 +264,8 @@ const struct switches preset_linux_6_1 = {{
 	[SWITCH_open_file_free] = 0,     /* late */
 	[SWITCH_open_file_bytes] = 264,
 	[SWITCH_ext4_inode_bytes] = 1200,
-	[SWITCH_ext4_transaction_blocks] = 4000,
+	[SWITCH_ext4_transaction_blocks] = 1000,
+	[SWITCH_ext4_journal_blocks] = 4096,
 }};
 
 const struct switches preset_linux_6_6 = {{
@@ -294,7 +301,8 @@ const struct switches preset_linux_6_6 = {{
 	[SWITCH_open_file_free] = 0,     /* late */
 	[SWITCH_open_file_bytes] = 264,
 	[SWITCH_ext4_inode_bytes] = 1200,
-	[SWITCH_ext4_transaction_blocks] = 4000,
+	[SWITCH_ext4_transaction_blocks] = 1000,
+	[SWITCH_ext4_journal_blocks] = 4096,
 }};
 
 const struct switches preset_linux_6_12 = {{
@@ -330,7 +338,8 @@ const struct switches preset_linux_6_12 = {{
 	[SWITCH_open_file_free] = 1,     /* now */
 	[SWITCH_open_file_bytes] = 240,
 	[SWITCH_ext4_inode_bytes] = 1176,
-	[SWITCH_ext4_transaction_blocks] = 4000,
+	[SWITCH_ext4_transaction_blocks] = 1000,
+	[SWITCH_ext4_journal_blocks] = 4096,
 }};
 
 const struct switches preset_linux_6_18 = {{
@@ -367,4 +376,5 @@ const struct switches preset_linux_6_18 = {{
 	[SWITCH_open_file_bytes] = 240,
 	[SWITCH_ext4_inode_bytes] = 1136,
 	[SWITCH_ext4_transaction_blocks] = 5392,
+	[SWITCH_ext4_journal_blocks] = 16384,
 }};
