@@ -481,13 +481,11 @@ static bool advise_willneed(struct cache *cache, struct open_file *open, uint64_
 	return true;
 }
 
-static void advise_dontneed(struct cache *cache, uint32_t file, uint64_t offset, uint64_t end)
+/* Of the pages first .. last - 1 that are to go, those from `index` to before `end`. */
+static void advise_dontneed_part(struct cache *cache, uint32_t file, uint64_t first, uint64_t last,
+				 uint64_t index, uint64_t end)
 {
-	uint64_t size = cache->files.at[file].size_bytes, first = pages_from_bytes_up(offset), last;
-
-	/* Whole pages only, but the file's last page counts as whole. `last` is one past. */
-	last = end >= size ? pages_from_bytes_up(size) : end >> PAGE_SHIFT;
-	for (uint64_t index = first; index < last;) {
+	while (index < end) {
 		uint32_t slot = cache_lookup(cache, file, index);
 		struct page *page = &cache->queue.pages[slot];
 		uint32_t node;
@@ -524,6 +522,30 @@ static void advise_dontneed(struct cache *cache, uint32_t file, uint64_t offset,
 			page->bits = (page->bits & ~PAGE_REFERENCED) | PAGE_RECLAIM;
 			page_list_move(cache, slot, LIST_INACTIVE, false);
 		}
+	}
+}
+
+/* From so many chunks on (64 GiB) a file is taken by the nodes that it has: it may be all hole. */
+enum { DONTNEED_CHUNKS_MAX = 1 << 18 };
+
+static void advise_dontneed(struct cache *cache, uint32_t file, uint64_t offset, uint64_t end)
+{
+	uint64_t size = cache->files.at[file].size_bytes, first = pages_from_bytes_up(offset), last;
+
+	/* Whole pages only, but the file's last page counts as whole. `last` is one past. */
+	last = end >= size ? pages_from_bytes_up(size) : end >> PAGE_SHIFT;
+	if (first >= last)
+		return;
+	if ((last - first) >> NODE_SHIFT < DONTNEED_CHUNKS_MAX) {
+		advise_dontneed_part(cache, file, first, last, first, last);
+		return;
+	}
+	for (uint32_t node = cache->files.at[file].node_first; node;
+	     node = cache->index.keys[node].next_node) {
+		uint64_t base = (uint64_t)cache->index.keys[node].chunk << NODE_SHIFT;
+
+		advise_dontneed_part(cache, file, first, last, base > first ? base : first,
+				     base + NODE_PAGES < last ? base + NODE_PAGES : last);
 	}
 }
 

@@ -78,10 +78,11 @@ static bool run_op(struct run *run, const struct op *op, enum bare_key key, stru
 				   (unsigned long long)last, op->path);
 	/* The core's index numbers 2^38 pages of a file; the plain cache's keys are any number. */
 	if (run->cache && last >> 38)
-		return error_input(error,
-				   "bare mode: page %llu is beyond 2^38, the last that a kernel's policy "
-				   "can be asked about here; fifo, lru and clock can",
-				   (unsigned long long)last);
+		return error_input(
+			error,
+			"bare mode: page %llu is beyond 2^38, the last that a kernel's policy "
+			"can be asked about here; fifo, lru and clock can",
+			(unsigned long long)last);
 	for (uint64_t page = first; page <= last; page++) {
 		if (run->cache) {
 			core_access(run, op->path, page);

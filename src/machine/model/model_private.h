@@ -1,10 +1,50 @@
 /*
- * model_private: what the model's own files share
+ * model_private: the model's state, for its own files
+ *
+ * operation.c carries ops out, model.c runs a source through it and keeps the time, bare_run.c is another machine.
  */
 #ifndef REFAULT_MACHINE_MODEL_MODEL_PRIVATE_H
 #define REFAULT_MACHINE_MODEL_MODEL_PRIVATE_H
 
+#include "cache/cache.h"
+#include "machine/model/filesystem.h"
 #include "machine/model/model.h"
+#include "measure/recorder.h"
+
+/* An open file of one thread; several threads may have the same file open. */
+struct open {
+	uint32_t thread;
+	uint32_t handle; /* the cache's */
+	uint32_t file;   /* which stays, when the name is unlinked */
+	uint32_t next;   /* of the same node; 0: none */
+};
+
+struct model {
+	const struct model_options *options;
+	const struct filesystem *fs;
+	struct op_source *source;
+	struct cache *cache;
+	struct tree tree;
+	struct filesystem_mount mount;
+	struct cache_plan plan;
+	ARRAY(struct open) opens;
+	uint32_t free_open;
+	bool is_mounted;
+	uint64_t op_count, file_count;
+	uint64_t now_ns;         /* traces: the later of the time stamp and the pace */
+	uint64_t device_free_ns; /* when the device can begin the next request */
+	uint64_t op_pages;       /* asked for by the op under way */
+	struct recorder recorder;
+};
+
+/* Everything in the plan is done. */
+static inline void plan_empty(struct model *model)
+{
+	model->plan.fetch_count = model->plan.write_count = 0;
+}
+
+/* Carry one op out. False: it cannot be, and `error` says why and where. */
+bool operation_carry_out(struct model *model, const struct op *op, struct error *error);
 
 /* Fill in what the options say: input, machine, policy, memory, seed. */
 void model_describe(const struct model_options *options, const struct op_source *source,

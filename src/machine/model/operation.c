@@ -1,0 +1,517 @@
+/*
+ * operation: one op, as calls of the cache and of the file-system model
+ *
+ * Names are held while they are used, as the kernel holds dentries; what is not cached is read first. The plans that come back
+ * are what the device must do: done as soon as made, here.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/size.h"
+#include "machine/model/model_private.h"
+#include "op/path.h"
+
+/* A node of the cache's index is numbered by 32 bits and has 64 pages: a pebibyte. */
+#define FILE_BYTES_MAX (UINT64_C(1) << 50)
+
+/* ---- errors ---- */
+
+static bool op_error(struct model *model, const struct op *op, struct error *error,
+		     const char *what)
+{
+	const char *path = path_text(model->source->paths, op->path);
+
+	if (op->line)
+		return error_at(error, model->source->name, op->line, 0, "%s \"%s\": %s",
+				op_kind_name((enum op_kind)op->kind), path, what);
+	return error_input(error, "%s: operation %llu (%s \"%s\"): %s", model->source->name,
+			   (unsigned long long)model->op_count,
+			   op_kind_name((enum op_kind)op->kind), path, what);
+}
+
+static const char no_such_file[] =
+	"there is no such file here; a file that is there before the start needs an exists line";
+
+/* ---- names ---- */
+
+static inline uint32_t node_of(struct model *model, uint32_t path)
+{
+	uint32_t known = path < model->tree.by_path.count ? model->tree.by_path.at[path] : 0;
+
+	return known ? known - 1
+		     : tree_resolve(&model->tree, path, path_text(model->source->paths, path));
+}
+
+/*
+ * Hold the node's dentry, bringing it and its directories in, and its inode: what is not cached is
+ * read. Each is held while it is searched, so that the reclaim that this causes cannot take it; a
+ * dentry goes on its list once, when the last holder lets go.
+ */
+static void hold(struct model *model, uint32_t node)
+{
+	struct tree_node *at = &model->tree.nodes.at[node];
+
+	if (node == TREE_ROOT)
+		return;
+	if (!cache_name_cached(model->cache, at->name)) {
+		hold(model, at->parent);
+		model->fs->lookup(&model->mount, node);
+		if (at->file && !cache_inode_cached(model->cache, at->file))
+			model->fs->inode_read(&model->mount, node);
+		cache_name_get(model->cache, at->name);
+		if (at->parent != TREE_ROOT)
+			cache_name_put(model->cache, model->tree.nodes.at[at->parent].name);
+	} else {
+		cache_name_get(model->cache, at->name);
+	}
+}
+
+static void release(struct model *model, uint32_t node)
+{
+	if (node != TREE_ROOT)
+		cache_name_put(model->cache, model->tree.nodes.at[node].name);
+}
+
+static void stat_node(struct model *model, uint32_t node)
+{
+	uint32_t parent = model->tree.nodes.at[node].parent;
+
+	if (node == TREE_ROOT)
+		return;
+	/* A walk ends at the first name that is not there: that one becomes a negative dentry. */
+	for (uint32_t up = parent; up != TREE_NONE; up = model->tree.nodes.at[up].parent)
+		if (!tree_exists(&model->tree, up))
+			node = up;
+	if (cache_name_cached(model->cache, model->tree.nodes.at[node].name)) {
+		cache_name_use(model->cache, model->tree.nodes.at[node].name);
+		return;
+	}
+	hold(model, node);
+	release(model, node);
+}
+
+static bool parents_exist(const struct model *model, uint32_t node)
+{
+	uint32_t parent = model->tree.nodes.at[node].parent;
+
+	return tree_exists(&model->tree, parent) && model->tree.nodes.at[parent].is_directory;
+}
+
+/* Directories of files that exist before the start exist too. False: one of them is a file. */
+static bool make_parents(struct model *model, uint32_t node)
+{
+	uint32_t parent = model->tree.nodes.at[node].parent;
+
+	if (parent == TREE_NONE)
+		return true;
+	if (tree_exists(&model->tree, parent))
+		return model->tree.nodes.at[parent].is_directory;
+	if (!make_parents(model, parent))
+		return false;
+	tree_link_cold(&model->tree, parent, 0, true, false);
+	model->file_count++;
+	return true;
+}
+
+static void open_close_all(struct model *model, uint32_t node);
+
+/* Make a file or directory and hold its name. */
+static void create_held(struct model *model, uint32_t node, bool is_directory)
+{
+	uint32_t file;
+
+	/* Descriptors of an unlinked file of this name can no longer be named: they end here. */
+	open_close_all(model, node);
+	hold(model, node);
+	file = tree_add_file(&model->tree, node, 0, is_directory, false);
+	model->tree.nodes.at[node].is_made = true;
+	cache_name_link(model->cache, model->tree.nodes.at[node].name, file);
+	model->fs->create(&model->mount, node);
+	model->file_count++;
+}
+
+/* ---- open files ---- */
+
+static uint32_t *open_find(struct model *model, uint32_t node, uint32_t thread)
+{
+	uint32_t *link = &model->tree.nodes.at[node].opens;
+
+	while (*link && model->opens.at[*link].thread != thread)
+		link = &model->opens.at[*link].next;
+	return link;
+}
+
+/* The descriptor is paid for already; the node is held, and this takes over the hold. */
+static uint32_t open_add(struct model *model, uint32_t node, uint32_t thread)
+{
+	uint32_t id = model->free_open, file = model->tree.nodes.at[node].file;
+
+	if (id)
+		model->free_open = model->opens.at[id].next;
+	else
+		id = (uint32_t)((void)array_push(&model->opens), model->opens.count - 1);
+	model->opens.at[id] = (struct open){
+		.thread = thread,
+		.handle = cache_open(model->cache, file),
+		.file = file,
+		.next = model->tree.nodes.at[node].opens,
+	};
+	model->tree.nodes.at[node].opens = id;
+	return model->opens.at[id].handle;
+}
+
+/* The thread's handle of this file, opening it if it is not open. */
+static uint32_t open_get(struct model *model, uint32_t node, uint32_t thread)
+{
+	uint32_t id = *open_find(model, node, thread);
+
+	if (!id && !model->tree.nodes.at[node].file)
+		id = model->tree.nodes.at[node].opens; /* unlinked: another thread's will do */
+	if (id)
+		return model->opens.at[id].handle;
+	cache_open_pay(model->cache);
+	hold(model, node);
+	return open_add(model, node, thread);
+}
+
+static void open_close(struct model *model, uint32_t node, uint32_t *link)
+{
+	uint32_t id = *link;
+
+	*link = model->opens.at[id].next;
+	cache_close(model->cache, model->opens.at[id].handle);
+	release(model, node);
+	model->opens.at[id].next = model->free_open;
+	model->free_open = id;
+}
+
+static void open_close_all(struct model *model, uint32_t node)
+{
+	while (model->tree.nodes.at[node].opens)
+		open_close(model, node, &model->tree.nodes.at[node].opens);
+}
+
+/*
+ * The file that an op on this node means: the name's, or that of a descriptor whose name is gone.
+ * 0: none.
+ */
+static uint32_t node_file(const struct model *model, uint32_t node)
+{
+	const struct tree_node *at = &model->tree.nodes.at[node];
+
+	return at->file ? at->file : at->opens ? model->opens.at[at->opens].file : 0;
+}
+
+/* ---- data ---- */
+
+/* The plan is done as soon as it is made; only what maps and checks the data is left to read. */
+static void plan_carry_out(struct model *model, uint32_t node)
+{
+	struct cache_plan *plan = &model->plan;
+
+	if (plan->fetch_count > 0 && model->fs->data_read && node != TREE_NONE) {
+		uint32_t count = plan->fetch_count, file = node_file(model, node);
+
+		for (uint32_t i = 0; i < count; i++)
+			if (plan->fetch[i].file == file)
+				model->fs->data_read(&model->mount, node,
+						     bytes_from_pages(plan->fetch[i].index),
+						     bytes_from_pages(plan->fetch[i].pages));
+	}
+	plan_empty(model);
+}
+
+typedef bool transfer(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
+		      struct cache_plan *plan);
+
+static bool touch_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
+		       struct cache_plan *plan)
+{
+	return cache_touch(cache, handle, false, offset, bytes, plan);
+}
+
+static bool touch_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
+			struct cache_plan *plan)
+{
+	return cache_touch(cache, handle, true, offset, bytes, plan);
+}
+
+static void transfer_all(struct model *model, const struct op *op, uint32_t node, transfer *move)
+{
+	uint32_t handle = open_get(model, node, op->thread);
+	uint64_t offset = op->offset, bytes = op->bytes;
+
+	model->op_pages += pages_from_bytes_up(bytes);
+	plan_carry_out(model, TREE_NONE);
+	while (!move(model->cache, handle, &offset, &bytes, &model->plan) &&
+	       cache_in_memory(model->cache))
+		plan_carry_out(model, node);
+	plan_carry_out(model, node);
+}
+
+static void advise(struct model *model, const struct op *op, uint32_t node,
+		   enum cache_advice advice)
+{
+	uint32_t handle = open_get(model, node, op->thread);
+	uint64_t offset = op->offset, bytes = op->bytes;
+
+	while (!cache_advise(model->cache, handle, advice, &offset, &bytes, &model->plan))
+		plan_carry_out(model, node);
+	plan_carry_out(model, node);
+}
+
+static void sync_node(struct model *model, uint32_t node, bool metadata_too)
+{
+	while (!cache_sync_file(model->cache, node_file(model, node), &model->plan))
+		plan_empty(model);
+	if (metadata_too && model->fs->commit)
+		model->fs->commit(&model->mount);
+}
+
+static void sync_all(struct model *model)
+{
+	if (model->fs->commit)
+		model->fs->commit(&model->mount);
+	while (!cache_sync(model->cache, &model->plan))
+		plan_empty(model);
+}
+
+/* ---- ops ---- */
+
+static void unlink_node(struct model *model, uint32_t node)
+{
+	hold(model, node);
+	model->fs->remove(&model->mount, node);
+	cache_name_unlink(model->cache, model->tree.nodes.at[node].name);
+	tree_remove_file(&model->tree, node);
+	release(model, node);
+}
+
+/* d_move(): the directory's dentry takes the new name, and all below stays as cached as it was. */
+static bool rename_directory(struct model *model, const struct op *op, uint32_t from, uint32_t to,
+			     struct error *error)
+{
+	uint32_t parent = model->tree.nodes.at[to].parent;
+
+	for (uint32_t up = to; up != TREE_NONE; up = model->tree.nodes.at[up].parent)
+		if (up == from)
+			return op_error(model, op, error,
+					"a directory cannot be moved into itself");
+	if (tree_exists(&model->tree, to)) {
+		if (!model->tree.nodes.at[to].is_directory || model->tree.nodes.at[to].entries > 0)
+			return op_error(model, op, error,
+					"the new name is there already, and is no empty directory");
+		unlink_node(model, to);
+	}
+	hold(model, from);
+	hold(model, to);
+	cache_name_move(model->cache, model->tree.nodes.at[from].name,
+			model->tree.nodes.at[parent].name, model->tree.nodes.at[to].name_bytes);
+	release(model, to);
+	tree_move_directory(&model->tree, from, to);
+	release(model, from);
+	return true;
+}
+
+static bool rename_node(struct model *model, const struct op *op, uint32_t from,
+			struct error *error)
+{
+	uint32_t to = node_of(model, op->path_to), file;
+
+	if (from == to)
+		return true;
+	if (!parents_exist(model, to))
+		return op_error(model, op, error, "the new name's directory does not exist");
+	if (model->tree.nodes.at[from].is_directory)
+		return rename_directory(model, op, from, to, error);
+	if (tree_exists(&model->tree, to) && model->tree.nodes.at[to].is_directory)
+		return op_error(model, op, error, "the new name is a directory");
+	hold(model, from);
+	hold(model, to);
+	if (tree_exists(&model->tree, to))
+		unlink_node(model, to);
+	open_close_all(model, to);
+	/* Open descriptors follow the file: each pins the name that it has now. */
+	for (uint32_t id = model->tree.nodes.at[from].opens; id; id = model->opens.at[id].next) {
+		cache_name_get(model->cache, model->tree.nodes.at[to].name);
+		cache_name_put(model->cache, model->tree.nodes.at[from].name);
+	}
+	file = model->tree.nodes.at[from].file;
+	cache_name_rename(model->cache, model->tree.nodes.at[from].name,
+			  model->tree.nodes.at[to].name);
+	tree_move_file(&model->tree, from, to);
+	release(model, from);
+	release(model, to);
+	assert(model->tree.nodes.at[to].file == file);
+	return true;
+}
+
+static bool exists(struct model *model, const struct op *op, uint32_t node, struct error *error)
+{
+	if (model->is_mounted)
+		return op_error(model, op, error,
+				"exists comes after other operations; what is there before the "
+				"start must come first");
+	if (tree_exists(&model->tree, node))
+		return op_error(model, op, error,
+				model->tree.nodes.at[node].is_directory
+					? "it is a directory"
+					: "this file exists already");
+	if (!make_parents(model, node))
+		return op_error(model, op, error, "what should be its directory is a file");
+	tree_link_cold(&model->tree, node, op->bytes, false, op->kind == OP_EXISTS_SPARSE);
+	model->file_count++;
+	return true;
+}
+
+/* Would the file end beyond what the cache's index can number (2^38 pages)? */
+static bool grows_too_large(const struct op *op)
+{
+	switch ((enum op_kind)op->kind) {
+	case OP_EXISTS:
+	case OP_EXISTS_SPARSE:
+	case OP_TRUNCATE:
+		return op->bytes > FILE_BYTES_MAX;
+	case OP_WRITE:
+	case OP_FALLOCATE:
+		return op->offset + op->bytes > FILE_BYTES_MAX;
+	default:
+		return false;
+	}
+}
+
+static void make_mounted(struct model *model)
+{
+	if (!model->is_mounted)
+		model->fs->mount(&model->mount);
+	model->is_mounted = true;
+}
+
+bool operation_carry_out(struct model *model, const struct op *op, struct error *error)
+{
+	enum op_kind kind = (enum op_kind)op->kind;
+	uint32_t node;
+
+	if (kind == OP_MARK && op->stream) {
+		/* A mark that has a stream is the end of a pass of it (source/player.h). */
+		recorder_pass(&model->recorder, model->cache, op->stream);
+		return true;
+	}
+	if (kind == OP_MARK) {
+		cache_publish(model->cache); /* whoever reads the counters sums them */
+		recorder_mark(&model->recorder, model->cache,
+			      path_text(model->source->paths, op->path), model->op_count);
+		return true;
+	}
+	if (kind == OP_SYNC) {
+		make_mounted(model);
+		sync_all(model);
+		return true;
+	}
+	if (grows_too_large(op))
+		return op_error(model, op, error,
+				"the file would be larger than 1 PiB, which is not modelled");
+	node = node_of(model, op->path);
+	if (kind == OP_EXISTS || kind == OP_EXISTS_SPARSE)
+		return exists(model, op, node, error);
+	make_mounted(model);
+	switch (kind) {
+	case OP_STAT:
+		stat_node(model, node);
+		return true;
+	case OP_CREATE:
+	case OP_MKDIR:
+		if (!parents_exist(model, node))
+			return op_error(model, op, error,
+					"its directory does not exist; mkdir it first");
+		if (tree_exists(&model->tree, node)) {
+			if (kind == OP_MKDIR)
+				return op_error(model, op, error, "it exists already");
+			(void)open_get(model, node, op->thread);
+		} else if (kind == OP_MKDIR) {
+			create_held(model, node, true);
+			release(model, node);
+		} else {
+			cache_open_pay(model->cache);
+			create_held(model, node, false);
+			(void)open_add(model, node, op->thread);
+		}
+		return true;
+	case OP_CLOSE: {
+		uint32_t *link = open_find(model, node, op->thread);
+
+		/* Somebody else may have opened it: threads of one process share descriptors. */
+		if (!*link)
+			link = &model->tree.nodes.at[node].opens;
+		if (!*link)
+			return op_error(model, op, error, "it is not open");
+		open_close(model, node, link);
+		return true;
+	}
+	default:
+		break;
+	}
+	if (!node_file(model, node))
+		return op_error(model, op, error, no_such_file);
+	if ((kind == OP_UNLINK || kind == OP_RENAME) && !tree_exists(&model->tree, node))
+		return op_error(model, op, error, "it is unlinked already");
+	if (model->tree.nodes.at[node].is_directory && kind != OP_OPEN && kind != OP_UNLINK &&
+	    kind != OP_RENAME && kind != OP_FSYNC)
+		return op_error(model, op, error, "it is a directory");
+	switch (kind) {
+	case OP_OPEN:
+		(void)open_get(model, node, op->thread);
+		break;
+	case OP_READ:
+		transfer_all(model, op, node, cache_read);
+		break;
+	case OP_WRITE:
+		transfer_all(model, op, node, cache_write);
+		break;
+	case OP_MMAP_READ:
+		transfer_all(model, op, node, touch_read);
+		break;
+	case OP_MMAP_WRITE:
+		transfer_all(model, op, node, touch_write);
+		break;
+	case OP_FSYNC:
+	case OP_FDATASYNC:
+		(void)open_get(model, node, op->thread);
+		sync_node(model, node, kind == OP_FSYNC);
+		break;
+	case OP_UNLINK:
+		if (model->tree.nodes.at[node].is_directory &&
+		    model->tree.nodes.at[node].entries > 0)
+			return op_error(model, op, error, "the directory is not empty");
+		unlink_node(model, node);
+		break;
+	case OP_RENAME:
+		return rename_node(model, op, node, error);
+	case OP_TRUNCATE:
+		stat_node(model, node);
+		cache_truncate(model->cache, node_file(model, node), op->bytes);
+		break;
+	case OP_FALLOCATE:
+		stat_node(model, node);
+		cache_allocate(model->cache, node_file(model, node), op->offset, op->bytes);
+		break;
+	case OP_FADVISE_DONTNEED:
+		advise(model, op, node, CACHE_ADVICE_DONTNEED);
+		break;
+	case OP_FADVISE_RANDOM:
+		advise(model, op, node, CACHE_ADVICE_RANDOM);
+		break;
+	case OP_FADVISE_SEQUENTIAL:
+		advise(model, op, node, CACHE_ADVICE_SEQUENTIAL);
+		break;
+	case OP_FADVISE_WILLNEED:
+		advise(model, op, node, CACHE_ADVICE_WILLNEED);
+		break;
+	case OP_FADVISE_NOREUSE:
+		advise(model, op, node, CACHE_ADVICE_NOREUSE);
+		break;
+	default:
+		return op_error(model, op, error, "not an operation of this machine");
+	}
+	return true;
+}
