@@ -394,6 +394,14 @@ static inline uint32_t page_file(const struct cache *cache, const struct page *p
 	return cache->index.keys[page->node].file;
 }
 
+/* One past the last page of the folio at this slot. */
+static inline uint64_t folio_end(const struct cache *cache, uint32_t slot)
+{
+	const struct page *page = &cache->queue.pages[slot];
+
+	return page_index_of(cache, page) + page_count(page);
+}
+
 /* What an eviction will write in the index. */
 static inline void page_prefetch_index(const struct cache *cache, const struct page *page)
 {

@@ -64,11 +64,13 @@ static void folio_written(struct cache *cache, uint32_t slot)
 static bool folio_has_dirty(struct cache *cache, const struct page *page)
 {
 	uint64_t first = page_index_of(cache, page), end = first + page_count(page);
-	uint64_t mask = page_count(page) >= NODE_PAGES ? UINT64_MAX : (UINT64_C(1) << page_count(page)) - 1;
+	uint64_t mask =
+		page_count(page) >= NODE_PAGES ? UINT64_MAX : (UINT64_C(1) << page_count(page)) - 1;
 	uint32_t file = page_file(cache, page);
 
 	for (; first < end; first += NODE_PAGES)
-		if (index_node(&cache->index, cache_node_find(cache, file, first))->dirty & mask << first % NODE_PAGES)
+		if (index_node(&cache->index, cache_node_find(cache, file, first))->dirty &
+		    mask << first % NODE_PAGES)
 			return true;
 	return false;
 }

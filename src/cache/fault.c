@@ -1,0 +1,137 @@
+/*
+ * fault: use through mappings
+ *
+ * A fault maps what is there around it, reads around what is missing, and marks nothing: the young
+ * bit of a mapping is the record. Source: Linux mm/filemap.c, filemap_fault(), filemap_map_pages();
+ * linux-caching.md 4.3.
+ */
+#include "cache/cache_private.h"
+
+enum { LOTS_OF_MISSES = 100, MISSES_MAX = 1000, FAULT_AROUND_PAGES = 16 };
+
+/*
+ * A use through a mapping leaves its young bit, unless the file was advised NOREUSE (6.3:
+ * vma_has_recency()).
+ */
+static inline uint32_t young(const struct cache *cache, const struct open_file *open)
+{
+	return open->is_noreuse && cache->rules.noreuse_mapped ? 0 : PAGE_YOUNG;
+}
+
+/*
+ * Map what is there of the 16 pages around (filemap_map_pages()); on x86 the entries are born
+ * young. Each page there, mapped before or not, unless it was in the working set once, speaks
+ * against the misses.
+ */
+static void fault_around(struct cache *cache, struct open_file *open, uint64_t index)
+{
+	uint64_t first = index & ~(uint64_t)(FAULT_AROUND_PAGES - 1);
+	uint16_t there = 0;
+
+	for (uint64_t at = first; at < first + FAULT_AROUND_PAGES; at++) {
+		uint32_t slot = cache_lookup(cache, open->file, at);
+		struct page *page = &cache->queue.pages[slot];
+
+		/* next_uptodate_folio() passes over locked folios and those with the marker. */
+		if (!slot || page->bits & (PAGE_LOCKED | PAGE_MARKER))
+			continue;
+		if (!(page->bits & PAGE_WORKINGSET))
+			there++;
+		if (!(page->bits & PAGE_MAPPED))
+			page->bits |= PAGE_MAPPED | young(cache, open);
+	}
+	open->mmap_miss = (uint16_t)(open->mmap_miss > there ? open->mmap_miss - there : 0);
+}
+
+/*
+ * A fault that had to read, or to start reading, is taken again from the start: a read maps what is
+ * around before and after (do_read_fault()), a write maps its page alone (do_shared_fault()).
+ */
+static bool fault(struct cache *cache, struct open_file *open, uint64_t index, bool write,
+		  struct cache_plan *plan)
+{
+	uint32_t slot = cache_lookup(cache, open->file, index);
+
+	if (slot && cache->queue.pages[slot].bits & PAGE_LOCKED)
+		return false;
+	if ((!slot || cache->queue.pages[slot].bits & PAGE_MARKER) && !plan_has_room(plan))
+		return false;
+	if (!write) {
+		fault_around(cache, open, index);
+		if (slot && cache->queue.pages[slot].bits & PAGE_MAPPED)
+			return true;
+	}
+	if (!slot) {
+		if (open->mmap_miss < MISSES_MAX)
+			open->mmap_miss++;
+		if (open->mmap_miss <= LOTS_OF_MISSES && open->window > 0)
+			readahead_around(cache, open, index, plan);
+		cache_enter(cache, ALLOCATION_READ);
+		if (!cache_lookup(cache, open->file, index))
+			readahead_none(cache, open->file, index, plan);
+		slot = cache_lookup(cache, open->file, index);
+		if (cache->queue.pages[slot].bits & PAGE_LOCKED)
+			return false;
+		if (!write)
+			fault_around(cache, open, index);
+	} else {
+		if (open->mmap_miss > 0)
+			open->mmap_miss--;
+		if (cache->queue.pages[slot].bits & PAGE_MARKER) {
+			/* The fault holds the page: reading ahead must not evict it. */
+			cache->queue.pages[slot].bits |= PAGE_LOCKED;
+			readahead_async(cache, open, slot, index, open->window, plan);
+			cache->queue.pages[slot].bits &= ~PAGE_LOCKED;
+			if (!write)
+				fault_around(cache, open, index);
+		}
+	}
+	cache->queue.pages[slot].bits |= PAGE_MAPPED | young(cache, open);
+	return true;
+}
+
+bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *offset,
+		 uint64_t *bytes, struct cache_plan *plan)
+{
+	struct open_file *open = &cache->opens.at[handle];
+	struct cache_file *file = &cache->files.at[open->file];
+	uint64_t index = *offset >> PAGE_SHIFT, end = *offset + *bytes;
+
+	if (end > file->size_bytes)
+		end = file->size_bytes;
+	if (!(file->state & FILE_MAPPED)) {
+		/* Page tables are the group's too: a page for each 2 MiB. */
+		file->state |= FILE_MAPPED;
+		cache_enter(cache, ALLOCATION_WRITE);
+		slab_charge(cache, (int64_t)((file->size_bytes / (2 * MIB) + 1) * PAGE_BYTES));
+	}
+	for (; index < pages_from_bytes_up(end); index++) {
+		uint32_t slot = cache_lookup(cache, open->file, index);
+
+		if (slot && cache->queue.pages[slot].bits & PAGE_MAPPED)
+			cache->queue.pages[slot].bits |= young(cache, open);
+		else if (!fault(cache, open, index, write, plan))
+			break;
+		if (!cache->policy->mark) /* a queue policy sees every use */
+			page_mark(cache, cache_lookup(cache, open->file, index));
+		if (write) {
+			slot = cache_lookup(cache, open->file, index);
+			page_add_buffers(cache, slot);
+			page_set_dirty(cache, slot, index);
+		}
+		cache_counted(cache)->page_accesses++;
+	}
+	if (index < pages_from_bytes_up(end)) {
+		uint64_t at = index << PAGE_SHIFT;
+
+		if (at > *offset) {
+			*bytes -= at - *offset;
+			*offset = at;
+		}
+		return false;
+	}
+	if (end > *offset)
+		*offset = end;
+	*bytes = 0;
+	return true;
+}
