@@ -525,10 +525,16 @@ uint64_t reclaim(struct cache *cache, uint64_t target_pages, bool is_background)
 void reclaim_slab(struct cache *cache, uint64_t pages);
 void slab_shrink(struct cache *cache, struct scan *scan);
 void inode_pages_gone(struct cache *cache, uint32_t file); /* its last page or shadow node left */
-/* its first page came while it was on the LRU */
-void inode_pages_arrive(struct cache *cache, uint32_t file);
 void file_reference_put(struct cache *cache, uint32_t file);
 void inode_maybe_dies(struct cache *cache, uint32_t file);
+/* Bring the inode in: ALLOCATION_INODE_READ or ALLOCATION_INODE_MAKE. */
+void inode_allocate(struct cache *cache, uint32_t id, enum allocation allocation);
+/* What a shrinker freed: charged until the grace period is over. */
+void object_free(struct cache *cache, uint32_t bytes);
+/* Look at this many dentries, inodes, inodes that linger; how many were freed. */
+uint64_t dentries_prune(struct cache *cache, uint64_t count);
+uint64_t inodes_prune(struct cache *cache, struct scan *scan, uint64_t count);
+void lingering_free(struct cache *cache, uint64_t count);
 void shadow_list_add(struct cache *cache, uint32_t node);
 void shadow_list_remove(struct cache *cache, uint32_t node);
 /*

@@ -248,8 +248,6 @@ uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, ui
 			  is_read, &memory);
 		node_account(cache, node);
 	}
-	if (cache->files.at[file].resident_pages == 0 && cache->files.at[file].state & FILE_ON_LRU)
-		inode_pages_arrive(cache, file);
 	cache->files.at[file].resident_pages += pages;
 
 	/* A file system's own blocks are nobody's pages: they count as bytes read only. */
