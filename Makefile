@@ -98,7 +98,7 @@ $(OBJ)/src/cli/%.o: src/cli/%.c $(BUILD)/flags
 	$(call say,CC,$<)
 	$(CC) $(ALL_CFLAGS) -DREFAULT_VERSION='"$(VERSION)"' -MMD -MP -c -o $@ $<
 
-# Where installed scenarios are looked for: only this file is compiled anew for another PREFIX.
+# Where installed scenarios and their manual are looked for: only this file is compiled anew for another PREFIX.
 $(BUILD)/prefix: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(PREFIX)' | cmp -s - $@ || printf '%s\n' '$(PREFIX)' > $@
@@ -106,7 +106,7 @@ $(BUILD)/prefix: FORCE
 $(OBJ)/src/source/shipped.o: src/source/shipped.c $(BUILD)/flags $(BUILD)/prefix
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(CC) $(ALL_CFLAGS) -DREFAULT_DATADIR='"$(PREFIX)/share/refault"' -MMD -MP -c -o $@ $<
+	$(CC) $(ALL_CFLAGS) -DREFAULT_SHAREDIR='"$(PREFIX)/share"' -MMD -MP -c -o $@ $<
 
 $(OBJ)/src/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -127,6 +127,10 @@ $(ROOMS): $(filter-out $(MAIN),$(OBJECTS)) $(OBJ)/members
 $(PROGRAM): $(MAIN) $(ROOMS)
 	$(call say,LINK,$@)
 	$(CC) $(ALL_LDFLAGS) -o $@ $(MAIN) $(ROOMS) $(PACKAGE_LIBS)
+ifeq ($(filter $(CURDIR)/%,$(abspath $(BUILD))),)
+	@ln -sfn $(CURDIR)/scenarios $(BUILD)/scenarios     # a build elsewhere finds them beside itself
+	@ln -sfn $(CURDIR)/docs $(BUILD)/docs
+endif
 
 # One object in which only refault_* is to be seen from outside, so that a static link cannot clash either.
 $(BUILD)/librefault.a: $(LIBRARY_OBJECTS) $(OBJ)/members
@@ -175,7 +179,7 @@ $(TEST_PROGRAMS): $(BUILD)/test/%: $(OBJ)/test/%.o $$(call test_helpers,test/%.c
 
 tests: $(TEST_PROGRAMS)
 
-check: all $(TEST_PROGRAMS)
+check: all $(TEST_PROGRAMS) $(BUILD)/bench/accuracy
 	@REFAULT=$(abspath $(PROGRAM)) REFAULT_BUILD=$(abspath $(BUILD)) REFAULT_CC='$(CC)' JOBS=$(JOBS) \
 		REFAULT_FLAVOUR=$(if $(CHECK),check,$(if $(TSAN),tsan,plain)) \
 		script/check $(BUILD)/log $(TEST_PROGRAMS) $(TEST_SHELL)
@@ -234,8 +238,12 @@ bindir  := $(DESTDIR)$(PREFIX)/bin
 libdir  := $(DESTDIR)$(PREFIX)/lib
 incdir  := $(DESTDIR)$(PREFIX)/include
 datadir := $(DESTDIR)$(PREFIX)/share/refault
+docdir  := $(DESTDIR)$(PREFIX)/share/doc/refault
 mandir  := $(DESTDIR)$(PREFIX)/share/man/man1
 bashdir := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+
+# As root, on the machine itself: then the loader must hear of the library (and of its going).
+tell_loader = if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
 
 install: all
 	$(call say,INST,$(DESTDIR)$(PREFIX))
@@ -249,15 +257,19 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' refault.pc.in > $(libdir)/pkgconfig/refault.pc
 	install -d $(datadir)/scenarios
 	for scenario in $(wildcard scenarios/*.yaml); do install -m 644 $$scenario $(datadir)/scenarios/ || exit 1; done
+	install -d $(docdir)
+	install -m 644 docs/scenarios.md $(docdir)/scenarios.md
 	install -m 644 $(BUILD)/man/*.1 $(mandir)/
 	install -m 644 $(BUILD)/completion/refault $(bashdir)/refault
+	@$(tell_loader)
 
 uninstall:
 	$(call say,UNINST,$(DESTDIR)$(PREFIX))
 	rm -f $(bindir)/refault $(libdir)/librefault.a $(libdir)/librefault.so* $(libdir)/pkgconfig/refault.pc
 	rm -f $(addprefix $(incdir)/,$(notdir $(wildcard include/*.h)))
-	rm -rf $(datadir)
+	rm -rf $(datadir) $(docdir)
 	rm -f $(mandir)/refault.1 $(mandir)/refault-*.1 $(bashdir)/refault
+	@$(tell_loader)
 
 clean:
 	rm -rf build

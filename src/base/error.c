@@ -160,47 +160,90 @@ bool error_context(struct error *error, const char *format, ...)
 	return false;
 }
 
-/* How many characters of a printable text begin in its first `bytes` bytes. */
-static uint64_t characters(const char *text, size_t bytes)
+/* How many bytes the character at `at` has; one that will be shown as '?' is a byte. */
+static size_t character_bytes(const char *line, size_t at, size_t bytes)
 {
-	uint64_t count = 0;
+	size_t step = printable_bytes((const unsigned char *)line + at, bytes - at);
 
-	for (size_t i = 0; i < bytes && text[i]; i++)
-		count += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return step ? step : 1;
+}
+
+/* How many characters there are from byte `from` to byte `to`; `bytes` is the line's length. */
+static size_t characters(const char *line, size_t from, size_t to, size_t bytes)
+{
+	size_t count = 0;
+
+	for (; from < to; from += character_bytes(line, from, bytes))
+		count++;
 	return count;
+}
+
+/* The byte where that many characters behind byte `at` end. */
+static size_t skip(const char *line, size_t at, size_t count, size_t bytes)
+{
+	for (; count > 0 && at < bytes; count--)
+		at += character_bytes(line, at, bytes);
+	return at;
+}
+
+/*
+ * The part of a line that is shown, in characters: the wrong ones in the middle of it if the line
+ * is too long, and if they are too many themselves, where they begin.
+ */
+struct window {
+	size_t first, count;
+	bool is_cut_before, is_cut_after;
+};
+
+static struct window window_choose(size_t total, size_t mark, size_t marked)
+{
+	enum { DOTS = 3, INSIDE = EXCERPT_COLUMNS_MAX - 2 * DOTS, BEFORE = 20 };
+	size_t lead = marked + 2 * BEFORE < INSIDE ? (INSIDE - marked) / 2 : BEFORE;
+
+	if (total <= EXCERPT_COLUMNS_MAX)
+		return (struct window){.count = total};
+	if (mark <= lead || mark + marked <= INSIDE + DOTS)
+		return (struct window){.count = INSIDE + DOTS, .is_cut_after = true};
+	if (mark - lead + INSIDE + DOTS >= total)
+		return (struct window){.first = total - INSIDE - DOTS,
+				       .count = INSIDE + DOTS,
+				       .is_cut_before = true};
+	return (struct window){mark - lead, INSIDE, true, true};
 }
 
 bool error_excerpt(struct error *error, const char *line, size_t bytes)
 {
-	enum { ROOM = sizeof(error->excerpt) - 1, BEFORE = 100 };
-	size_t mark = error->column ? (size_t)error->column - 1 : 0;
-	size_t start = 0, dots = 0, before;
-	char head[sizeof(error->excerpt)];
+	static const char dots[] = "...";
+	size_t mark_byte = error->column ? (size_t)error->column - 1 : 0, end_byte;
+	size_t mark, marked, first_byte, last_byte;
+	struct window window;
+	char *to = error->excerpt;
 
+	static_assert(sizeof(error->excerpt) > 4 * EXCERPT_COLUMNS_MAX, "a character has 4 bytes");
 	assert(error->kind != ERROR_NONE);
-	if (mark > bytes)
-		mark = bytes;
-	if (mark + (size_t)error->columns > ROOM && mark > BEFORE) {
-		/*
-		 * The wrong bytes lie far out: show what stands around them, not what the line
-		 * begins with.
-		 */
-		start = mark - BEFORE;
-		while (start < mark && ((unsigned char)line[start] & 0xc0) == 0x80)
-			start++;
-		dots = 3;
-		memcpy(error->excerpt, "...", dots);
-	}
-	printable_copy(error->excerpt + dots, sizeof(error->excerpt) - dots, line + start,
-		       bytes - start);
+	if (mark_byte > bytes)
+		mark_byte = bytes;
+	end_byte = error->columns < bytes - mark_byte ? mark_byte + (size_t)error->columns : bytes;
+	mark = characters(line, 0, mark_byte, bytes);
+	marked = characters(line, mark_byte, end_byte, bytes);
+	if (marked == 0)
+		marked = 1;
+	window = window_choose(characters(line, 0, bytes, bytes), mark, marked);
+	first_byte = skip(line, 0, window.first, bytes);
+	last_byte = skip(line, first_byte, window.count, bytes);
+	if (window.is_cut_before)
+		to = stpcpy(to, dots);
+	printable_copy(to, sizeof(error->excerpt) - (size_t)(to - error->excerpt),
+		       line + first_byte, last_byte - first_byte);
+	to += strlen(to);
+	if (window.is_cut_after)
+		strcpy(to, dots);
 	if (error->column == 0)
 		return false;
-	printable_copy(head, sizeof(head), line + start, mark - start);
-	before = dots + strlen(head);
-	error->excerpt_column = dots + characters(head, strlen(head)) + 1;
-	error->excerpt_columns =
-		characters(error->excerpt + before, error->columns ? (size_t)error->columns : 1);
-	if (error->excerpt_columns == 0)
-		error->excerpt_columns = 1;
+	if (marked > window.first + window.count - mark)
+		marked =
+			mark < window.first + window.count ? window.first + window.count - mark : 1;
+	error->excerpt_column = mark - window.first + (window.is_cut_before ? strlen(dots) : 0) + 1;
+	error->excerpt_columns = marked;
 	return false;
 }

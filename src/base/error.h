@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of the excerpt, in characters: with the line's number before it, it fits 100 columns. */
+enum { EXCERPT_COLUMNS_MAX = 86 };
+
 enum error_kind {
 	ERROR_NONE,
 	ERROR_INPUT,  /* the arguments or the input are wrong: exit 2 */
@@ -26,7 +29,7 @@ struct error {
 	uint64_t columns;  /* how many bytes are wrong, for the ^^^^ under them; 0: unknown */
 	char file[256];    /* the input's name as the user gave it; "": none */
 	char message[512]; /* one sentence without a full stop */
-	char excerpt[256]; /* the line itself, cut to fit and made printable; "": none */
+	char excerpt[352]; /* the line itself, cut to fit and made printable; "": none */
 	uint64_t
 		/* where in `excerpt` the ^^^^ begin, in characters from 1; 0: nowhere */
 		excerpt_column;
@@ -55,9 +58,9 @@ bool error_context(struct error *error, const char *format, ...)
 
 /*
  * Keep the wrong line itself (`bytes` long, need not end in NUL) for the reader to see. Uses
- * `column` and `columns`, so set them before: a long line is cut around the wrong bytes, and
- * excerpt_column(s) say where they are in what is left. Bytes that a terminal would not show are
- * kept as '?' (in messages and file names as well). Returns false.
+ * `column` and `columns`, so set them before: a long line is cut around the wrong bytes, with "..."
+ * where something is left out, and excerpt_column(s) say where they are in what is left. Bytes that
+ * a terminal would not show are kept as '?' (in messages and file names as well). Returns false.
  */
 bool error_excerpt(struct error *error, const char *line, size_t bytes);
 

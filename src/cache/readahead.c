@@ -174,7 +174,8 @@ static void window_read(struct cache *cache, struct open_file *open, uint32_t or
 	uint64_t at = open->start, last_page = file_pages(cache, open->file);
 	uint64_t marker = open->start + open->size - open->async_size, limit;
 
-	if (last_page == 0 || at >= last_page)
+	/* No window: a fresh reader met a marker that is none (a page to be freed when written). */
+	if (last_page == 0 || at >= last_page || open->size == 0)
 		return;
 	limit = least(last_page - 1, at + open->size - 1);
 	if (folios_for_reads(cache, open->file) && order > 0) {

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "base/size.h"
-#include "cli/nearest.h"
 
 #define COMMAND(name, summary) extern const struct command command_##name;
 #include "cli/commands.def"
@@ -39,6 +39,11 @@ static void text_list_add(struct text_list *list, const char *text)
 	list->at[list->count++] = text;
 }
 
+static bool value_missing(const struct option *option, const char *spelled, struct error *error)
+{
+	return error_input(error, "%s needs a value: %s %s", spelled, spelled, option->argument);
+}
+
 /*
  * Put an option's value where it belongs; `text` is NULL for flags. `spelled` is how it was given.
  */
@@ -48,6 +53,9 @@ static bool option_store(const struct option *option, void *arguments, const cha
 	char *field = (char *)arguments + option->offset;
 	struct given *given = (struct given *)(void *)field;
 
+	/* --policy "$UNSET" is a slip, not a wish for what happens without it. */
+	if (text && !*text)
+		return value_missing(option, spelled, error);
 	switch (option->kind) {
 	case OPTION_FLAG:
 		*(bool *)(void *)field = true;
@@ -103,11 +111,6 @@ static bool option_unknown(const struct command_entry *entry, const char *name, 
 				   entry->name, wanted, nearest.best, entry->name);
 	return error_input(error, "%s has no option \"--%s\". `refault %s --help` shows all.",
 			   entry->name, wanted, entry->name);
-}
-
-static bool value_missing(const struct option *option, const char *spelled, struct error *error)
-{
-	return error_input(error, "%s needs a value: %s %s", spelled, spelled, option->argument);
 }
 
 /* --name, --name=value, --name value. *used is how many of argv were taken. */

@@ -2,8 +2,11 @@
  * refault import: any trace into the native format
  */
 #include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/size.h"
@@ -39,7 +42,41 @@ struct outcome {
 	uint64_t ops;
 	uint64_t skipped;
 	uint64_t trace_bytes;
+	bool is_cut_off;
 };
+
+/* ---- killed in the middle ---- */
+
+/* What a handler has to remove; "": nothing. Not in it: SIGKILL, which nobody can handle. */
+static char leftover[PATH_MAX + 64];
+
+/* SA_RESETHAND: what is raised here is what the signal does by itself, as soon as we return. */
+static void on_signal(int number)
+{
+	if (leftover[0])
+		unlink(leftover);
+	raise(number);
+}
+
+/* Only a writer whose file has a name already needs this. */
+static void leftover_watch(const struct trace_writer *writer)
+{
+	static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
+	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+	const char *path = trace_writer_leftover(writer);
+	struct sigaction before;
+
+	if (!path || strlen(path) >= sizeof(leftover))
+		return;
+	strcpy(leftover, path);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		/* nohup: who ignores a signal goes on ignoring it */
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &action, NULL);
+	}
+}
+
+/* ---- importing ---- */
 
 static bool is_same_file(const char *a, const char *b)
 {
@@ -90,6 +127,9 @@ static bool import_file(const struct import_arguments *arguments, struct outcome
 		return error_input(error,
 				   "import needs a file to write: refault import %.80s -o TRACE",
 				   input);
+	if (strcmp(arguments->output, "-") == 0)
+		return error_input(error, "-o -: a trace is written to a regular file, not to "
+					  "standard output (a file of that name is ./-)");
 	if (is_same_file(input, arguments->output))
 		return error_input(error, "%.120s is the input itself: name another file with -o",
 				   arguments->output);
@@ -99,6 +139,7 @@ static bool import_file(const struct import_arguments *arguments, struct outcome
 	writer = trace_writer_create(arguments->output, error);
 	if (!writer)
 		goto out;
+	leftover_watch(writer);
 	if (!copy(source, writer, outcome, error)) {
 		trace_writer_abandon(writer);
 		goto out;
@@ -106,6 +147,7 @@ static bool import_file(const struct import_arguments *arguments, struct outcome
 	if (!trace_writer_close(writer, error))
 		goto out;
 	outcome->skipped = trace_skipped(source);
+	outcome->is_cut_off = trace_is_cut_off(source);
 	if (stat(arguments->output, &status) == 0)
 		outcome->trace_bytes = (uint64_t)status.st_size;
 	done = true;
@@ -116,9 +158,10 @@ out:
 
 static void print_json(const struct outcome *outcome)
 {
-	printf("{\"ops\": %" PRIu64 ", \"skipped_rows\": %" PRIu64 ", \"trace_bytes\": %" PRIu64
-	       "}\n",
-	       outcome->ops, outcome->skipped, outcome->trace_bytes);
+	printf("{\"ops\": %" PRIu64 ", \"skipped_rows\": %" PRIu64
+	       ", \"cut_off\": %s, \"trace_bytes\": %" PRIu64 "}\n",
+	       outcome->ops, outcome->skipped, outcome->is_cut_off ? "true" : "false",
+	       outcome->trace_bytes);
 }
 
 static void print(const struct import_arguments *arguments, const struct outcome *outcome)
@@ -134,6 +177,8 @@ static void print(const struct import_arguments *arguments, const struct outcome
 		printf("  %s row%s could not be read and %s left out (--lenient)\n",
 		       count_format(skipped, outcome->skipped), outcome->skipped == 1 ? "" : "s",
 		       outcome->skipped == 1 ? "was" : "were");
+	if (outcome->is_cut_off)
+		puts("  the input is cut off: this is what could be read of it (--lenient)");
 }
 
 static int import(const void *values)

@@ -3,9 +3,9 @@
  */
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cache/policy_options.h"
 #include "cli/command.h"
-#include "cli/nearest.h"
 #include "machine/model/model.h"
 #include "op/trace.h"
 #include "report/report.h"

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/help.h"
-#include "cli/nearest.h"
 
 static int run(const struct command_entry *entry, int argc, char **argv)
 {

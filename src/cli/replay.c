@@ -2,11 +2,12 @@
  * refault replay: a trace under one policy, or under several side by side
  */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "base/size.h"
 #include "cli/command.h"
-#include "cli/nearest.h"
 #include "cli/progress.h"
 #include "machine/model/model.h"
 #include "op/trace.h"
@@ -34,8 +35,9 @@ static const struct option options[] = {
 	 "shown side by side",
 	 OPTION_TEXTS, FIELD(policies), COMPLETE_POLICY},
 	{"filesystem", 0, "NAME",
-	 "ext4 (when not given), xfs or btrfs (`refault list filesystems`)", OPTION_TEXT,
-	 FIELD(filesystem), COMPLETE_FILESYSTEM},
+	 "ext4 (when not given), xfs, btrfs, or flat, which has no metadata (`refault list "
+	 "filesystems`)",
+	 OPTION_TEXT, FIELD(filesystem), COMPLETE_FILESYSTEM},
 	{"readahead", 0, "SIZE",
 	 "the device's readahead window, read_ahead_kb; 128KiB when not given", OPTION_SIZE,
 	 FIELD(readahead), COMPLETE_NONE},
@@ -204,6 +206,19 @@ static bool policies_parse(struct plan *plan, struct error *error)
 	return true;
 }
 
+/* A trace that does not exist is none of our business: opening it says so. */
+static bool trace_can_be_read_again(const char *trace, struct error *error)
+{
+	bool is_standard = strcmp(trace, "-") == 0;
+	struct stat status;
+
+	if (!is_standard && (stat(trace, &status) != 0 || S_ISREG(status.st_mode) ||
+			     S_ISDIR(status.st_mode) || S_ISBLK(status.st_mode)))
+		return true;
+	return error_input(error, "%s can be read once only: give one --policy, or a file",
+			   is_standard ? "standard input" : trace);
+}
+
 static bool plan_make(struct plan *plan, const struct replay_arguments *arguments,
 		      struct error *error)
 {
@@ -222,10 +237,7 @@ static bool plan_make(struct plan *plan, const struct replay_arguments *argument
 	plan->rule = rule_of[rule];
 	if (!policies_parse(plan, error))
 		return false;
-	if (plan->policy_count > 1 && strcmp(plan->trace, "-") == 0)
-		return error_input(error,
-				   "standard input can be read once: give one --policy, or a file");
-	return true;
+	return plan->policy_count == 1 || trace_can_be_read_again(plan->trace, error);
 }
 
 static struct stream_map *streams_make(const struct plan *plan, struct error *error)
@@ -241,32 +253,50 @@ static struct stream_map *streams_make(const struct plan *plan, struct error *er
 	return streams;
 }
 
-/*
- * One policy over the whole trace. *opened: the trace was recognised, so that what is wrong is
- * wrong in a row.
- */
-static bool replay_one(const struct plan *plan, const struct policy_options *policy,
-		       struct result *result, uint64_t *skipped, bool *opened, struct error *error)
+/* What the trace turned out to be. */
+struct reading {
+	bool is_open; /* it was recognised, so that what is wrong is wrong in a row */
+	bool is_cut_off;
+	uint64_t skipped;
+};
+
+static struct op_source *source_open(const struct plan *plan, struct error *error)
 {
 	const struct trace_options trace_options = {
 		.format = plan->arguments->format,
 		.lenient = plan->arguments->lenient,
 	};
+	struct op_source *source = trace_open(plan->trace, &trace_options, error);
+
+	if (!source || plan->arguments->bare || trace_has_files(source))
+		return source;
+	error_at(error, source->name, 0, 0,
+		 "an %s trace is about objects, not about files: replay it with --bare --pages N",
+		 source->format);
+	op_source_destroy(source);
+	return NULL;
+}
+
+/* One policy over the whole trace. */
+static bool replay_one(const struct plan *plan, const struct policy_options *policy,
+		       struct result *result, struct reading *reading, struct error *error)
+{
 	struct model_options model = plan->model;
 	struct progress progress;
 	struct op_source *source;
 	bool done;
 
+	*reading = (struct reading){0};
 	model.policy = *policy;
 	model.streams = streams_make(plan, error);
 	if (!model.streams)
 		return false;
-	source = trace_open(plan->trace, &trace_options, error);
-	*opened = source != NULL;
+	source = source_open(plan, error);
 	if (!source) {
 		stream_map_destroy(model.streams);
 		return false;
 	}
+	reading->is_open = true;
 	progress_begin(&progress, "replaying");
 	model.progress = progress.wanted ? progress_update : NULL;
 	model.progress_context = &progress;
@@ -276,7 +306,8 @@ static bool replay_one(const struct plan *plan, const struct policy_options *pol
 	else
 		done = model_run(&model, source, result, error);
 	progress_end(&progress);
-	*skipped = trace_skipped(source);
+	reading->skipped = trace_skipped(source);
+	reading->is_cut_off = trace_is_cut_off(source);
 	op_source_destroy(source);
 	stream_map_destroy(model.streams);
 	return done;
@@ -297,11 +328,13 @@ static void print_json(const struct result *results, size_t count,
 	report_json_print(stdout, json_pack("{s:o}", "runs", runs));
 }
 
-static void print(const struct plan *plan, const struct result *results, uint64_t skipped)
+static void print(const struct plan *plan, const struct result *results,
+		  const struct reading *reading)
 {
 	const struct report_options report = {
 		.colour = command_may_colour(stdout),
-		.skipped_rows = skipped,
+		.skipped_rows = reading->skipped,
+		.is_cut_off = reading->is_cut_off,
 		.is_trace = true,
 		.bare_pages = plan->arguments->bare ? plan->arguments->pages.value : 0,
 	};
@@ -314,14 +347,33 @@ static void print(const struct plan *plan, const struct result *results, uint64_
 		report_side_by_side(stdout, results, plan->policy_count, &report);
 }
 
+/*
+ * A row that cannot be read can be left out, and so can what is missing of a trace that was cut
+ * off. A header, an option, a file that is no trace, or an op that makes no sense (the model says
+ * that, and has no row to show) cannot.
+ */
+static int fail(const struct plan *plan, const struct reading *reading, struct error *error)
+{
+	bool is_row = error->line && error->excerpt[0];
+	bool may_help = reading->is_open && error->kind == ERROR_INPUT && !plan->arguments->lenient;
+	int code;
+
+	trace_excerpt(plan->trace, error);
+	code = command_fail(error);
+	if (may_help && is_row)
+		fputs("Nothing was run. `--lenient` skips such rows and counts them.\n", stderr);
+	else if (may_help && reading->is_cut_off)
+		fputs("Nothing was run. `--lenient` takes what there is.\n", stderr);
+	return code;
+}
+
 static int replay(const void *values)
 {
 	const struct replay_arguments *arguments = values;
 	struct result *results = NULL;
 	struct plan plan;
+	struct reading reading = {0};
 	struct error error;
-	uint64_t skipped = 0;
-	bool opened = false;
 	size_t done = 0;
 	int code = 0;
 
@@ -331,22 +383,12 @@ static int replay(const void *values)
 	}
 	results = memory_alloc(plan.policy_count, sizeof(*results));
 	for (; done < plan.policy_count; done++) {
-		if (replay_one(&plan, &plan.policies[done], &results[done], &skipped, &opened,
-			       &error))
+		if (replay_one(&plan, &plan.policies[done], &results[done], &reading, &error))
 			continue;
-		code = command_fail(&error);
-		/*
-		 * A row that cannot be read can be left out. A header, an option, a file that is no
-		 * trace, or an op that makes no sense (the model says that, and has no row to show)
-		 * cannot.
-		 */
-		if (opened && error.kind == ERROR_INPUT && error.line && error.excerpt[0] &&
-		    !arguments->lenient)
-			fputs("Nothing was run. `--lenient` skips such rows and counts them.\n",
-			      stderr);
+		code = fail(&plan, &reading, &error);
 		goto out;
 	}
-	print(&plan, results, skipped);
+	print(&plan, results, &reading);
 out:
 	for (size_t i = 0; i < done; i++)
 		result_deinit(&results[i]);

@@ -2,21 +2,23 @@
  * refault run: a scenario, under one setting or under several side by side
  */
 #include <assert.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "cache/policy_options.h"
 #include "cli/command.h"
-#include "cli/nearest.h"
 #include "cli/progress.h"
 #include "machine/model/model.h"
 #include "report/comparison.h"
 #include "report/report.h"
 #include "source/player.h"
 #include "source/scenario.h"
+#include "source/shipped.h"
 
 struct run_arguments {
 	struct text_list scenarios, sets, policies;
@@ -101,7 +103,9 @@ static bool base_policy(const struct plan *plan, struct policy_options *policy, 
 
 	if (plan->arguments->policies.count)
 		return policy_options_parse(policy, plan->arguments->policies.at[0], error);
-	if (policy_options_parse(policy, machine->policy ? machine->policy : "", error))
+	if (machine->policy && !*machine->policy)
+		error_input(error, "policy is empty");
+	else if (policy_options_parse(policy, machine->policy ? machine->policy : "", error))
 		return true;
 	return scenario_error(&plan->scenario, yaml_get(machine->node, "policy"), error);
 }
@@ -113,7 +117,8 @@ static bool setting_apply(struct policy_options *policy, const char *key, const 
 	bool ok;
 
 	if (strcmp(key, "policy") == 0)
-		return policy_options_parse(policy, value, error);
+		return *value ? policy_options_parse(policy, value, error)
+			      : error_input(error, "policy is empty");
 	both = memory_alloc(strlen(key) + strlen(value) + 2, 1);
 	stpcpy(stpcpy(stpcpy(both, key), "="), value);
 	ok = policy_options_set(policy, both, error);
@@ -366,13 +371,14 @@ static int run(const void *values)
 	const struct run_arguments *arguments = values;
 	struct plan plan;
 	struct error error;
+	char manual[PATH_MAX];
 	int code = 0;
 
 	if (!plan_make(&plan, arguments, &error)) {
 		code = command_fail(&error);
 		if (error.kind == ERROR_INPUT && error.line)
-			fputs("Nothing was run. docs/scenarios.md lists the keys of a scenario.\n",
-			      stderr);
+			fprintf(stderr, "Nothing was run. %s lists the keys of a scenario.\n",
+				shipped_manual(manual, sizeof(manual)));
 		goto out;
 	}
 	if (!run_all(&plan, &error)) {
@@ -407,7 +413,8 @@ const struct command command_run = {
 		"Run a scenario: a machine, files, and jobs that read, write, create and look up, "
 		"each "
 		"at its own pace. SCENARIO is a file, or the name of one that ships (`refault list "
-		"scenarios`); docs/scenarios.md explains the format.\n\n"
+		"scenarios`); docs/scenarios.md explains the format (installed, it is "
+		"share/doc/refault/scenarios.md).\n\n"
 		"A scenario that compares settings of a policy is run under each, and the figures "
 		"are "
 		"shown side by side, with what was published beside them. A mistake in a scenario "

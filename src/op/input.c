@@ -3,12 +3,12 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/size.h"
 #include "op/decoder.h"
 
 enum { RAW_BYTES = 128 * 1024, MAGIC_BYTES = 6 };
@@ -90,6 +90,7 @@ static bool decode_once(struct input *input, struct error *error)
 	};
 	bool fine = input->decoder->step(input->decoder_state, &step);
 	bool moved = step.from != input->raw_at || step.to != to;
+	char taken_text[2 * SIZE_TEXT_BYTES], unpacked_text[2 * SIZE_TEXT_BYTES];
 	uint64_t taken;
 
 	input->raw_at = step.from;
@@ -97,8 +98,9 @@ static bool decode_once(struct input *input, struct error *error)
 	taken = input->raw_bytes - (uint64_t)(input->raw_end - input->raw_at);
 	if (!fine) {
 		error_at(error, input->name, 0, 0,
-			 "damaged %s data after %" PRIu64 " bytes (%" PRIu64 " unpacked): %s",
-			 input->decoder->name, taken, input->unpacked_bytes, step.wrong);
+			 "damaged %s data after %s bytes (%s unpacked): %s", input->decoder->name,
+			 count_format(taken_text, taken),
+			 count_format(unpacked_text, input->unpacked_bytes), step.wrong);
 		return input_fail(input, error);
 	}
 	if (moved || step.frame_ended)
@@ -108,9 +110,9 @@ static bool decode_once(struct input *input, struct error *error)
 	if (!input->frame_ended) {
 		input->cut_off = true;
 		error_at(error, input->name, 0, 0,
-			 "cut off: its %s data ends in the middle, after %" PRIu64
-			 " bytes (%" PRIu64 " unpacked)",
-			 input->decoder->name, taken, input->unpacked_bytes);
+			 "cut off: its %s data ends in the middle, after %s bytes (%s unpacked)",
+			 input->decoder->name, count_format(taken_text, taken),
+			 count_format(unpacked_text, input->unpacked_bytes));
 		return input_fail(input, error);
 	}
 	input->last = true;

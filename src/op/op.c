@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/nearest.h"
+
 struct kind_facts {
 	const char *name;
 	uint8_t bytes; /* of the name */
@@ -41,63 +43,19 @@ bool op_kind_from_name(enum op_kind *kind, const char *text, size_t bytes)
 	return false;
 }
 
-static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
+static const char *kind_name_at(const void *context, size_t index)
 {
-	unsigned int least = a < b ? a : b;
-
-	return least < c ? least : c;
-}
-
-static unsigned char lower(char c)
-{
-	return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
-/*
- * How many letters to change, add, leave out or swap with a neighbour (optimal string alignment),
- * case aside.
- */
-static unsigned int distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
-{
-	enum { BYTES_MAX = 32 };
-	unsigned int row[3][BYTES_MAX + 1];
-
-	assert(a_bytes <= BYTES_MAX && b_bytes <= BYTES_MAX);
-	for (size_t j = 0; j <= b_bytes; j++)
-		row[0][j] = (unsigned int)j;
-	for (size_t i = 1; i <= a_bytes; i++) {
-		unsigned int *now = row[i % 3], *before = row[(i + 2) % 3];
-		unsigned int *earlier = row[(i + 1) % 3];
-
-		now[0] = (unsigned int)i;
-		for (size_t j = 1; j <= b_bytes; j++) {
-			unsigned int differ = lower(a[i - 1]) != lower(b[j - 1]);
-
-			now[j] = min3(before[j] + 1, now[j - 1] + 1, before[j - 1] + differ);
-			if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-			    lower(a[i - 2]) == lower(b[j - 1]) && earlier[j - 2] + 1 < now[j])
-				now[j] = earlier[j - 2] + 1;
-		}
-	}
-	return row[a_bytes % 3][b_bytes];
+	(void)context;
+	return index < OP_KIND_COUNT ? kinds[index].name : NULL;
 }
 
 const char *op_kind_nearest(const char *text, size_t bytes)
 {
-	const char *nearest = NULL;
-	unsigned int least;
+	char word[NEAREST_BYTES_MAX + 1];
 
-	if (bytes == 0 || bytes > 24)
+	if (bytes > NEAREST_BYTES_MAX || memchr(text, '\0', bytes))
 		return NULL;
-	/* Further than about a third of the word away is not a typing mistake but another word. */
-	least = (unsigned int)bytes / 3 + 2;
-	for (unsigned int i = 0; i < OP_KIND_COUNT; i++) {
-		unsigned int far = distance(text, bytes, kinds[i].name, kinds[i].bytes);
-
-		if (far < least) {
-			least = far;
-			nearest = kinds[i].name;
-		}
-	}
-	return nearest;
+	memcpy(word, text, bytes);
+	word[bytes] = '\0';
+	return nearest_word(word, kind_name_at, NULL);
 }

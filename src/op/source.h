@@ -42,8 +42,9 @@ struct op_source_interface {
 struct op_source {
 	const struct op_source_interface *interface;
 	struct path_table *paths; /* owned */
-	const char *name;         /* as the user gave it; owned by the source */
-	const char *format;       /* "csv", "refault-trace", "scenario", ... */
+	/* as the user gave it, or "standard input"; owned by the source */
+	const char *name;
+	const char *format; /* "csv", "refault-trace", "scenario", ... */
 	/* [0] unused; NULL when streams are given by path classes (op/stream.h) */
 	char **stream_names;
 	uint32_t stream_count; /* including the unused 0 */

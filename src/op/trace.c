@@ -31,7 +31,8 @@ static const struct import_format *format_named(const char *name)
 	const struct import_format *format;
 
 	for (size_t i = 0; (format = import_format_at(i)); i++) {
-		if (strcasecmp(format->about.name, name) == 0)
+		if (strcasecmp(format->about.name, name) == 0 ||
+		    (format->about.alias && strcasecmp(format->about.alias, name) == 0))
 			return format;
 	}
 	return NULL;
@@ -116,9 +117,7 @@ static bool import_next(struct op_source *source, struct op *ops, size_t count, 
 		return true;
 	if (!import->format->next(import, ops, count, got, &failure)) {
 		import->ended = true;
-		if (import->lenient && import->input->cut_off)
-			import->skipped++;
-		else
+		if (!import->lenient || !import->input->cut_off)
 			import->failure = failure;
 	} else if (*got == 0) {
 		import->ended = true;
@@ -126,9 +125,10 @@ static bool import_next(struct op_source *source, struct op *ops, size_t count, 
 	import->delivered += *got;
 	if (import->ended && import->delivered == 0 && import->failure.kind == ERROR_NONE)
 		error_at(&import->failure, import->input->name, 0, 0,
-			 import->skipped ? "holds no operations (%" PRIu64
-					   " wrong rows were skipped)"
-					 : "holds no operations",
+			 import->input->cut_off ? "cut off before its first operation"
+			 : import->skipped      ? "holds no operations (%" PRIu64
+					     " wrong rows were skipped)"
+					   : "holds no operations",
 			 import->skipped);
 	if (*got == 0 && import->failure.kind != ERROR_NONE) {
 		*error = import->failure;
@@ -151,7 +151,6 @@ static void import_destroy(struct op_source *source)
 	memory_free(import->state);
 	input_close(import->input);
 	path_table_destroy(source->paths);
-	memory_free((char *)(uintptr_t)source->name);
 	memory_free(import);
 }
 
@@ -170,12 +169,12 @@ struct op_source *trace_open(const char *path, const struct trace_options *optio
 	if (!options)
 		options = &defaults;
 	import->source.interface = &import_interface;
-	import->source.name = strcpy(memory_alloc(strlen(path) + 1, 1), path);
 	import->source.paths = path_table_create();
 	import->lenient = options->lenient;
 	import->input = input_open(path, error);
 	if (!import->input)
 		goto failed;
+	import->source.name = import->input->name;
 	import->format = format_choose(import->input, options->format, error);
 	if (!import->format)
 		goto failed;
@@ -190,9 +189,23 @@ failed:
 	return NULL;
 }
 
+/* NULL: a scenario, which has no rows to skip and no end to lose. */
+static const struct import *import_of(const struct op_source *source)
+{
+	return source->interface == &import_interface ? (const struct import *)source : NULL;
+}
+
 uint64_t trace_skipped(const struct op_source *source)
 {
-	/* A scenario has no rows to skip. */
-	return source->interface == &import_interface ? ((const struct import *)source)->skipped
-						      : 0;
+	return import_of(source) ? import_of(source)->skipped : 0;
+}
+
+bool trace_is_cut_off(const struct op_source *source)
+{
+	return import_of(source) && import_of(source)->input->cut_off;
+}
+
+bool trace_has_files(const struct op_source *source)
+{
+	return !import_of(source) || !import_of(source)->format->about.is_objects;
 }

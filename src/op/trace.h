@@ -22,17 +22,37 @@ struct trace_options {
 struct op_source *trace_open(const char *path, const struct trace_options *options,
 			     struct error *error);
 
-/* What `lenient` skipped so far: wrong rows, and 1 if the file was cut off. 0 for other sources. */
+/* How many wrong rows `lenient` skipped so far. 0 for other sources. */
 uint64_t trace_skipped(const struct op_source *source);
+
+/* Has the file been found to end in the middle, so that `lenient` leaves out, or would, the rest? */
+bool trace_is_cut_off(const struct op_source *source);
+
+/* Does its format know files, or only objects, which a plain cache alone can look up? */
+bool trace_has_files(const struct op_source *source);
+
+/*
+ * An op that nobody could carry out: `error` has its line, which a machine knows, and not yet what
+ * stands there. Look for that line in the trace at `path` once more and fill in the place of its
+ * path and the excerpt. Changes nothing if `path` is not a regular file any more, has no lines, or
+ * is "-".
+ */
+void trace_excerpt(const char *path, struct error *error);
 
 struct trace_writer; /* opaque */
 
 /*
- * Write the native format to `path`: written beside it and renamed when closed, so that nothing is
- * ever half-written. NULL if the file cannot be made there; `path` must lead to a regular file or
- * to nothing (ERROR_INPUT).
+ * Write the native format to `path`: in a file without a name, or beside it where the file system
+ * knows no such thing, and put in place when closed, so that nothing is ever half-written. NULL if
+ * the file cannot be made there; `path` must lead to a regular file or to nothing (ERROR_INPUT).
  */
 struct trace_writer *trace_writer_create(const char *path, struct error *error);
+
+/*
+ * The file that would be left if the process died now, for a signal handler to unlink; NULL: none,
+ * the file has no name. Belongs to the writer.
+ */
+const char *trace_writer_leftover(const struct trace_writer *writer);
 
 /*
  * Add ops, all of the same `source`, whose path table their ids are from; streams and lines are not
@@ -55,6 +75,8 @@ void trace_writer_abandon(struct trace_writer *writer);
 struct trace_format {
 	const char *name;
 	const char *summary; /* one line */
+	const char *alias;   /* another name it answers to; NULL: none */
+	bool is_objects;     /* it knows objects, not files */
 };
 const struct trace_format *trace_format_at(size_t index);
 

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +19,12 @@
 
 struct trace_writer {
 	int fd;
-	char *path;        /* where the file will be */
-	char *path_beside; /* where it is being written */
+	char *path; /* where the file will be */
+	/*
+	 * The name it has until it is there; NULL: none, the file is in no directory, so that
+	 * nothing is left of it whatever becomes of us.
+	 */
+	char *path_beside;
 	const struct path_table *paths;
 	ARRAY(uint32_t)
 	file_ids; /* by the source's path id: the file's id + 1; 0: not in the file yet */
@@ -62,7 +68,7 @@ static bool write_all(struct trace_writer *writer, const unsigned char *from, si
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written < 0)
-			return error_system(error, "cannot write %s", writer->path_beside);
+			return error_system(error, "cannot write %s", writer->path);
 		from += written;
 		bytes -= (size_t)written;
 	}
@@ -87,6 +93,8 @@ static bool target_find(struct trace_writer *writer, const char *path, struct er
 	struct stat status;
 	char *real;
 
+	if (!*path)
+		return error_input(error, "a trace needs a name");
 	if (stat(path, &status) != 0) {
 		writer->path = text_join(path, "");
 		/* not there yet; anything worse shows when the file beside it is made */
@@ -103,24 +111,106 @@ static bool target_find(struct trace_writer *writer, const char *path, struct er
 	return true;
 }
 
-/* Create with open(), not mkstemp(), so that the umask decides who may read the trace. */
-static bool beside_create(struct trace_writer *writer, struct error *error)
+/* The directory that `path` lies in. */
+static char *directory_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *directory = text_join(slash ? path : ".", "");
+
+	if (slash)
+		directory[slash == path ? 1 : slash - path] = '\0';
+	return directory;
+}
+
+/* What linkat() takes for the file without a name; needs no privilege, but /proc. */
+static void nameless_spell(char text[32], int fd)
+{
+	snprintf(text, 32, "/proc/self/fd/%d", fd);
+}
+
+/* A file without a name. False: this file system (or this kernel) knows none. */
+static bool nameless_create(struct trace_writer *writer)
+{
+	char *directory = directory_of(writer->path), spelled[32];
+
+	writer->fd = open(directory, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+	memory_free(directory);
+	if (writer->fd < 0)
+		return false;
+	nameless_spell(spelled, writer->fd);
+	if (access(spelled, F_OK) == 0)
+		return true;
+	close(writer->fd);
+	writer->fd = -1;
+	return false;
+}
+
+/* Try names beside the file's until one is free. False: errno says why not. */
+static bool beside_try(struct trace_writer *writer, bool (*make)(struct trace_writer *writer))
 {
 	for (int i = 0; i < 100; i++) {
 		char suffix[48];
 
 		snprintf(suffix, sizeof(suffix), ".%ld-%d.part", (long)getpid(), i);
 		writer->path_beside = text_join(writer->path, suffix);
-		writer->fd =
-			open(writer->path_beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (writer->fd >= 0)
+		if (make(writer))
 			return true;
 		memory_free(writer->path_beside);
 		writer->path_beside = NULL;
 		if (errno != EEXIST)
 			break;
 	}
-	return error_system(error, "cannot create %s", writer->path);
+	return false;
+}
+
+/* With open(), not mkstemp(), so that the umask decides who may read the trace. */
+static bool beside_open(struct trace_writer *writer)
+{
+	writer->fd = open(writer->path_beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	return writer->fd >= 0;
+}
+
+static bool beside_link(struct trace_writer *writer)
+{
+	char spelled[32];
+
+	nameless_spell(spelled, writer->fd);
+	return linkat(AT_FDCWD, spelled, AT_FDCWD, writer->path_beside, AT_SYMLINK_FOLLOW) == 0;
+}
+
+static bool file_create(struct trace_writer *writer, struct error *error)
+{
+	return nameless_create(writer) || beside_try(writer, beside_open) ||
+	       error_system(error, "cannot create %s", writer->path);
+}
+
+/*
+ * Give the file its name. linkat() replaces nothing, so the nameless one gets a name beside it for
+ * the moment between two calls, in which no signal is to come.
+ */
+static bool file_place(struct trace_writer *writer, struct error *error)
+{
+	sigset_t all, before;
+	bool fine = true;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (!writer->path_beside && !beside_try(writer, beside_link))
+		fine = error_system(error, "cannot create %s", writer->path);
+	if (fine && rename(writer->path_beside, writer->path) != 0)
+		fine = error_system(error, "cannot rename %s to %s", writer->path_beside,
+				    writer->path);
+	if (writer->path_beside && !fine)
+		unlink(writer->path_beside);
+	memory_free(writer->path_beside);
+	writer->path_beside = NULL;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return fine;
+}
+
+const char *trace_writer_leftover(const struct trace_writer *writer)
+{
+	return writer->path_beside;
 }
 
 static bool file_header_write(struct trace_writer *writer, struct error *error)
@@ -144,7 +234,7 @@ struct trace_writer *trace_writer_create(const char *path, struct error *error)
 	writer->prefix_bytes = memory_alloc(COLUMN_COUNT_MAX, sizeof(uint64_t));
 	writer->suffix_bytes = memory_alloc(COLUMN_COUNT_MAX, sizeof(uint64_t));
 	writer->columns = column_writer_create();
-	if (!target_find(writer, path, error) || !beside_create(writer, error) ||
+	if (!target_find(writer, path, error) || !file_create(writer, error) ||
 	    !file_header_write(writer, error)) {
 		trace_writer_abandon(writer);
 		return NULL;
@@ -388,13 +478,9 @@ static bool end_write(struct trace_writer *writer, struct error *error)
  */
 static void directory_sync(const char *path)
 {
-	char *directory = text_join(path, "");
-	char *slash = strrchr(directory, '/');
-	int fd;
+	char *directory = directory_of(path);
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (slash)
-		slash[slash == directory ? 1 : 0] = '\0';
-	fd = open(slash ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0) {
 		(void)fsync(fd);
 		close(fd);
@@ -407,15 +493,10 @@ bool trace_writer_close(struct trace_writer *writer, struct error *error)
 	bool fine = block_flush(writer, error) && end_write(writer, error);
 
 	if (fine && fsync(writer->fd) != 0)
-		fine = error_system(error, "cannot write %s to disk", writer->path_beside);
-	if (fine && rename(writer->path_beside, writer->path) != 0)
-		fine = error_system(error, "cannot rename %s to %s", writer->path_beside,
-				    writer->path);
-	if (fine) {
+		fine = error_system(error, "cannot write %s to disk", writer->path);
+	fine = fine && file_place(writer, error);
+	if (fine)
 		directory_sync(writer->path);
-		memory_free(writer->path_beside);
-		writer->path_beside = NULL;
-	}
 	trace_writer_abandon(writer);
 	return fine;
 }

@@ -180,6 +180,7 @@ static json_t *input_json(const struct result *result, const struct report_optio
 	json_object_set_new(input, "ops", number(result->op_count));
 	json_object_set_new(input, "files", number(result->file_count));
 	json_object_set_new(input, "skipped_rows", number(options->skipped_rows));
+	json_object_set_new(input, "cut_off", json_boolean(options->is_cut_off));
 	return input;
 }
 

@@ -18,6 +18,7 @@ struct result;
 struct report_options {
 	bool colour;           /* the stream is a terminal that may be coloured */
 	uint64_t skipped_rows; /* rows of the input that --lenient left out */
+	bool is_cut_off;       /* the input ends in the middle, and --lenient took what there is */
 	/* the input is a trace, which `refault replay` takes; else a scenario, for `refault run` */
 	bool is_trace;
 	uint64_t bare_pages; /* the plain cache of so many pages; 0: a whole machine */

@@ -78,6 +78,11 @@ void report_headline(FILE *out, const struct result *result, const struct report
 		fprintf(out, "%*s%s of the input could not be read and %s left out (--lenient)\n",
 			INDENT, "", counted(rows, options->skipped_rows, "row"),
 			options->skipped_rows == 1 ? "was" : "were");
+	if (options->is_cut_off)
+		fprintf(out,
+			"%*sthe input is cut off: this is about what could be read of it "
+			"(--lenient)\n",
+			INDENT, "");
 }
 
 /* ---- the answer in three lines ---- */

@@ -1,5 +1,6 @@
 #include "source/scenario.h"
 
+#include "base/nearest.h"
 #include "base/size.h"
 #include "source/scenario_private.h"
 #include "source/shipped.h"

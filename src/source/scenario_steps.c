@@ -144,7 +144,7 @@ static bool step_verb(struct loader *loader, const struct yaml_node *node, const
 	if (!*verb)
 		return yaml_error_key(loader->yaml, node, loader->error,
 				      "%s does nothing: it needs one of read, write, create, stat, "
-				      "mark, wait, steps, ... (docs/scenarios.md)",
+				      "mark, wait, steps, ...",
 				      what);
 	if ((*verb)->class == VERB_GROUP && !yaml_get(node, "steps"))
 		return yaml_error_key(loader->yaml, node, loader->error,

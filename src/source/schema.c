@@ -1,6 +1,7 @@
 #include "source/schema.h"
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/size.h"
 #include "source/scenario.h"
 #include "source/yaml.h"
@@ -54,62 +55,6 @@ struct schema_table schema_table(enum schema_section section, void *to)
 	       table.keys[table.count].section == section)
 		table.count++;
 	return table;
-}
-
-/* ---- nearest ---- */
-
-enum { WORD_BYTES_MAX = 64 };
-
-/* Edits (insert, delete, replace, swap of neighbours) from a to b. */
-static unsigned int edits(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-	unsigned int before[WORD_BYTES_MAX + 1] = {0}, last[WORD_BYTES_MAX + 1],
-					     now[WORD_BYTES_MAX + 1];
-
-	for (unsigned int j = 0; j <= b_length; j++)
-		last[j] = j;
-	for (unsigned int i = 1; i <= a_length; i++) {
-		now[0] = i;
-		for (unsigned int j = 1; j <= b_length; j++) {
-			unsigned int best = last[j - 1] + (a[i - 1] != b[j - 1]);
-
-			if (last[j] + 1 < best)
-				best = last[j] + 1;
-			if (now[j - 1] + 1 < best)
-				best = now[j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-			    before[j - 2] + 1 < best)
-				best = before[j - 2] + 1;
-			now[j] = best;
-		}
-		memcpy(before, last, sizeof(before));
-		memcpy(last, now, sizeof(last));
-	}
-	return last[b_length];
-}
-
-const char *nearest_word(const char *word, const char *(*at)(const void *context, size_t index),
-			 const void *context)
-{
-	size_t length = strlen(word);
-	const char *best = NULL, *candidate;
-	unsigned int best_edits = 0;
-
-	if (length == 0 || length > WORD_BYTES_MAX)
-		return NULL;
-	for (size_t i = 0; (candidate = at(context, i)); i++) {
-		size_t candidate_length = strlen(candidate);
-		unsigned int distance;
-
-		if (candidate_length == 0 || candidate_length > WORD_BYTES_MAX)
-			continue;
-		distance = edits(word, length, candidate, candidate_length);
-		if (distance <= (length + 2) / 3 && (!best || distance < best_edits)) {
-			best = candidate;
-			best_edits = distance;
-		}
-	}
-	return best;
 }
 
 struct tables {

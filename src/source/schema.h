@@ -88,11 +88,4 @@ bool schema_read(const struct yaml *yaml, const struct yaml_node *node, const ch
 /* "size", "yes or no", "`a`, `b` or `c`": what may stand there. Returns `text`. */
 const char *schema_expects(char text[160], const struct schema_key *key);
 
-/*
- * The candidate least different from `word`, NULL if none is near. Candidates: at(context, 0),
- * at(context, 1), ... until NULL.
- */
-const char *nearest_word(const char *word, const char *(*at)(const void *context, size_t index),
-			 const void *context);
-
 #endif

@@ -1,7 +1,7 @@
 #include "source/shipped.h"
 
 #include "base/memory.h"
-#include "source/schema.h"
+#include "base/nearest.h"
 #include "source/yaml.h"
 
 #include <dirent.h>
@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef REFAULT_DATADIR
-#define REFAULT_DATADIR "/usr/local/share/refault"
+#ifndef REFAULT_SHAREDIR
+#define REFAULT_SHAREDIR "/usr/local/share"
 #endif
 
 enum { FOLDERS_MAX = 16, SHIPPED_MAX = 1000 };
@@ -35,11 +35,35 @@ static void folder_add(struct folders *folders, const char *path, size_t bytes, 
 	folders->count++;
 }
 
+/*
+ * Where the program's own files may be, beginning at the folder it lies in: build/refault,
+ * build/check/refault, build/test/source/test_x, PREFIX/bin/refault. `below` is what it is called
+ * in the tree, `installed` below PREFIX/share.
+ */
+static void own_places(struct folders *folders, const char *below, const char *installed)
+{
+	static const char *const ways[] = {"/", "/../", "/../../", "/../../../", "/../../../../"};
+	char program[PATH_MAX], end[200];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	size_t bytes;
+
+	if (length > 0) {
+		program[length] = '\0';
+		bytes = (size_t)(strrchr(program, '/') - program);
+		for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+			snprintf(end, sizeof(end), "%s%s", ways[i], below);
+			folder_add(folders, program, bytes, end);
+		}
+		snprintf(end, sizeof(end), "/../share/%s", installed);
+		folder_add(folders, program, bytes, end);
+	}
+	snprintf(end, sizeof(end), "/%s", installed);
+	folder_add(folders, REFAULT_SHAREDIR, strlen(REFAULT_SHAREDIR), end);
+}
+
 static void folders_find(struct folders *folders)
 {
 	const char *wanted = getenv("REFAULT_SCENARIOS");
-	char program[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
 	folders->count = 0;
 	while (wanted && *wanted) {
@@ -49,22 +73,7 @@ static void folders_find(struct folders *folders)
 		wanted += bytes;
 		wanted += *wanted == ':';
 	}
-	if (length > 0) {
-		const char *slash;
-
-		program[length] = '\0';
-		slash = strrchr(program, '/');
-		/*
-		 * build/refault, build/check/refault, build/test/source/test_x; PREFIX/bin/refault
-		 */
-		folder_add(folders, program, (size_t)(slash - program), "/../scenarios");
-		folder_add(folders, program, (size_t)(slash - program), "/../../scenarios");
-		folder_add(folders, program, (size_t)(slash - program), "/../../../scenarios");
-		folder_add(folders, program, (size_t)(slash - program), "/../../../../scenarios");
-		folder_add(folders, program, (size_t)(slash - program),
-			   "/../share/refault/scenarios");
-	}
-	folder_add(folders, REFAULT_DATADIR, strlen(REFAULT_DATADIR), "/scenarios");
+	own_places(folders, "scenarios", "refault/scenarios");
 }
 
 bool shipped_read(char **text, size_t *bytes, const char *path, size_t bytes_max,
@@ -204,6 +213,16 @@ static bool is_file(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+/* .../build/../scenarios/x.yaml is shown in messages: without the detour. */
+static void detour_remove(char *path, size_t bytes)
+{
+	char *plain = realpath(path, NULL);
+
+	if (plain && strlen(plain) < bytes)
+		strcpy(path, plain);
+	free(plain);
+}
+
 bool shipped_find(char *path, size_t bytes, const char *name, struct error *error)
 {
 	struct folders *folders;
@@ -225,12 +244,7 @@ bool shipped_find(char *path, size_t bytes, const char *name, struct error *erro
 	}
 	memory_free(folders);
 	if (found) {
-		/* .../build/../scenarios/x.yaml is shown in messages: without the detour. */
-		char *plain = realpath(path, NULL);
-
-		if (plain && strlen(plain) < bytes)
-			strcpy(path, plain);
-		free(plain);
+		detour_remove(path, bytes);
 		return true;
 	}
 	if (is_file(name)) {
@@ -241,4 +255,21 @@ bool shipped_find(char *path, size_t bytes, const char *name, struct error *erro
 	return error_input(error,
 			   "no scenario \"%.80s\"%s%s%s. `refault list scenarios` shows all.", name,
 			   near ? " (nearest: " : "", near ? near : "", near ? ")" : "");
+}
+
+const char *shipped_manual(char *path, size_t bytes)
+{
+	struct folders *folders = memory_alloc(1, sizeof(*folders));
+
+	own_places(folders, "docs/scenarios.md", "doc/refault/scenarios.md");
+	snprintf(path, bytes, "docs/scenarios.md");
+	for (size_t i = 0; i < folders->count; i++) {
+		if (strlen(folders->at[i]) < bytes && is_file(folders->at[i])) {
+			strcpy(path, folders->at[i]);
+			detour_remove(path, bytes);
+			break;
+		}
+	}
+	memory_free(folders);
+	return path;
 }

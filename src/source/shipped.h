@@ -1,9 +1,9 @@
 /*
  * shipped: finding scenarios by name
  *
- * Looked for in this order: $REFAULT_SCENARIOS (folders between colons), the folder scenarios/
+ * Looked for in this order: $REFAULT_SCENARIOS (folders between colons), the folder scenarios/ in or
  * beside the program's own folder (a build directory in the source tree: build/refault and
- * scenarios/), and the installed one, REFAULT_DATADIR/scenarios.
+ * scenarios/), and the installed one, REFAULT_SHAREDIR/refault/scenarios.
  */
 #ifndef REFAULT_SOURCE_SHIPPED_H
 #define REFAULT_SOURCE_SHIPPED_H
@@ -25,6 +25,12 @@ bool shipped_find(char *path, size_t bytes, const char *name, struct error *erro
  */
 bool shipped_read(char **text, size_t *bytes, const char *path, size_t bytes_max,
 		  struct error *error);
+
+/*
+ * Where docs/scenarios.md, which explains the format, is to be read: in the tree beside the program,
+ * or installed. Returns `path`.
+ */
+const char *shipped_manual(char *path, size_t bytes);
 
 /* A scenario that ships, as `refault list scenarios` shows it. */
 struct shipped {

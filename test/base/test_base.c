@@ -116,19 +116,53 @@ static void an_excerpt_counts_characters_where_the_column_counts_bytes(void **st
 
 static void an_excerpt_of_a_long_line_shows_the_wrong_place(void **state)
 {
-	char line[5000];
-	struct error error;
+	static const size_t places[] = {0, 10, 75, 80, 86, 400, 5000, 9990, 9995};
+	char line[10000];
 
 	(void)state;
-	memset(line, 'a', sizeof(line));
-	memcpy(line + 4000, "WRONG", 5);
-	error_at(&error, "b.csv", 1, 4001, "wrong");
-	error.columns = 5;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct error error = {0};
+
+		memset(line, 'a', sizeof(line));
+		memcpy(line + places[i], "WRONG", 5);
+		error_at(&error, "t.csv", 7, places[i] + 1, "x");
+		error.columns = 5;
+		error_excerpt(&error, line, sizeof(line));
+		assert_int_equal(strlen(error.excerpt), EXCERPT_COLUMNS_MAX);
+		assert_memory_equal(error.excerpt + error.excerpt_column - 1, "WRONG", 5);
+		assert_int_equal(error.excerpt_columns, 5);
+		assert_int_equal(memcmp(error.excerpt, "...", 3) == 0, places[i] > 75);
+		assert_int_equal(strcmp(error.excerpt + EXCERPT_COLUMNS_MAX - 3, "...") == 0,
+				 places[i] < 9990);
+	}
+}
+
+/* Else the marks would run out of the terminal, or stand under nothing. */
+static void an_excerpt_that_is_all_wrong_is_cut_with_its_marks(void **state)
+{
+	struct error error = {0};
+	char line[3 * 5000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(line); i += 3)
+		memcpy(line + i, "\xe2\x82\xac", 3); /* a euro sign */
+	error_at(&error, "t.csv", 7, 3 * 100 + 1, "x");
+	error.columns = 3 * 4000;
 	error_excerpt(&error, line, sizeof(line));
-	assert_memory_equal(error.excerpt, "...aaa", 6);
-	assert_int_equal(strlen(error.excerpt), sizeof(error.excerpt) - 1);
-	assert_memory_equal(error.excerpt + error.excerpt_column - 1, "WRONG", 5);
-	assert_int_equal(error.excerpt_columns, 5);
+	assert_int_equal(strlen(error.excerpt), 3 * (EXCERPT_COLUMNS_MAX - 6) + 6);
+	assert_int_equal(error.excerpt_column, 3 + 20 + 1);
+	assert_int_equal(error.excerpt_columns, EXCERPT_COLUMNS_MAX - 6 - 20);
+
+	error_at(&error, "t.csv", 1, 1, "x");
+	error.columns = sizeof(line);
+	error_excerpt(&error, line, sizeof(line));
+	assert_int_equal(error.excerpt_column, 1);
+	assert_int_equal(error.excerpt_columns, EXCERPT_COLUMNS_MAX - 3);
+
+	error_at(&error, "t.csv", 1, sizeof(line) + 1, "x");
+	error_excerpt(&error, line, sizeof(line));
+	assert_int_equal(error.excerpt_column, EXCERPT_COLUMNS_MAX + 1);
+	assert_int_equal(error.excerpt_columns, 1);
 }
 
 static void size_is(const char *text, uint64_t expected)
@@ -395,6 +429,7 @@ int main(void)
 		cmocka_unit_test(an_excerpt_points_at_the_wrong_bytes),
 		cmocka_unit_test(an_excerpt_counts_characters_where_the_column_counts_bytes),
 		cmocka_unit_test(an_excerpt_of_a_long_line_shows_the_wrong_place),
+		cmocka_unit_test(an_excerpt_that_is_all_wrong_is_cut_with_its_marks),
 		cmocka_unit_test(sizes_are_read_as_people_write_them),
 		cmocka_unit_test(wrong_sizes_are_refused_with_the_reason),
 		cmocka_unit_test(times_are_read_as_people_write_them),

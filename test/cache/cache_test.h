@@ -1,8 +1,8 @@
 /*
  * What the tests of the cache share: a cache with one caller, who carries out every plan at once.
  *
- * A `struct world` is one cache. Reads and writes go through it in bytes, and it keeps what they made the device do; page states are looked at
- * through the core's own records.
+ * A `struct world` is one cache. Reads and writes go through it in bytes, and it keeps what they
+ * made the device do; page states are looked at through the core's own records.
  */
 #ifndef REFAULT_TEST_CACHE_TEST_H
 #define REFAULT_TEST_CACHE_TEST_H
@@ -22,7 +22,10 @@
 
 #define UNUSED __attribute__((unused))
 
-/* Files and nothing else: no index memory, no buffers, so that every page charged is a page of data. */
+/*
+ * Files and nothing else: no index memory, no buffers, so that every page charged is a page of
+ * data.
+ */
 static const struct cache_filesystem plain UNUSED = {
 	.folios = CACHE_FOLIOS_NEVER,
 	.dentry_bytes = 200,
@@ -58,10 +61,10 @@ static const struct cache_filesystem early UNUSED = {
 };
 
 struct world_options {
-	const char *policy;		     /* NULL: linux-6.18 with statistics that are always current */
-	const struct cache_filesystem *fs;   /* NULL: plain */
-	uint64_t memory_mib;		     /* 0: 64 */
-	uint32_t readahead_pages;	     /* 0: 32; UINT32_MAX: none */
+	const char *policy; /* NULL: linux-6.18 with statistics that are always current */
+	const struct cache_filesystem *fs; /* NULL: plain */
+	uint64_t memory_mib;               /* 0: 64 */
+	uint32_t readahead_pages;          /* 0: 32; UINT32_MAX: none */
 	uint32_t device_io_pages;
 	bool is_machine, later, bare;
 };
@@ -70,7 +73,7 @@ struct world {
 	struct cache *cache;
 	struct cache_plan plan;
 	struct counters counters; /* by count() */
-	uint32_t fetch_runs;	  /* of the last operation */
+	uint32_t fetch_runs;      /* of the last operation */
 };
 
 /* Always current: what the sizes of the lists are is then a matter of arithmetic. */
@@ -87,14 +90,15 @@ static UNUSED struct world *world_create(struct world_options options)
 		.memory_bytes = (options.memory_mib ? options.memory_mib : 64) * MIB,
 		.is_cgroup = !options.is_machine,
 		.readahead_pages = options.readahead_pages == UINT32_MAX ? 0
-				   : options.readahead_pages		 ? options.readahead_pages
+				   : options.readahead_pages             ? options.readahead_pages
 									 : 32,
 		.device_io_pages = options.device_io_pages,
 		.completes_at_once = !options.later,
 		.bare = options.bare,
 	};
 
-	if (!policy_options_parse(&policy, options.policy ? options.policy : "linux-6.18," FRESH, &error))
+	if (!policy_options_parse(&policy, options.policy ? options.policy : "linux-6.18," FRESH,
+				  &error))
 		fail_msg("%s", error.message);
 	world->cache = cache_create(&config, &error);
 	if (!world->cache)
@@ -128,10 +132,12 @@ static UNUSED void plan_clear(struct world *world)
 	world->plan.fetch_count = world->plan.write_count = 0;
 }
 
-typedef bool world_move(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan);
+typedef bool world_move(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
+			struct cache_plan *plan);
 
 /* Returns the bytes that the device had to read. */
-static UNUSED uint64_t world_move_all(struct world *world, world_move *move, uint32_t handle, uint64_t offset, uint64_t bytes)
+static UNUSED uint64_t world_move_all(struct world *world, world_move *move, uint32_t handle,
+				      uint64_t offset, uint64_t bytes)
 {
 	uint64_t before = world->plan.fetch_bytes;
 
@@ -143,38 +149,45 @@ static UNUSED uint64_t world_move_all(struct world *world, world_move *move, uin
 	return world->plan.fetch_bytes - before;
 }
 
-static UNUSED bool world_touch_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan)
+static UNUSED bool world_touch_read(struct cache *cache, uint32_t handle, uint64_t *offset,
+				    uint64_t *bytes, struct cache_plan *plan)
 {
 	return cache_touch(cache, handle, false, offset, bytes, plan);
 }
 
-static UNUSED bool world_touch_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes, struct cache_plan *plan)
+static UNUSED bool world_touch_write(struct cache *cache, uint32_t handle, uint64_t *offset,
+				     uint64_t *bytes, struct cache_plan *plan)
 {
 	return cache_touch(cache, handle, true, offset, bytes, plan);
 }
 
-static UNUSED uint64_t do_read(struct world *world, uint32_t handle, uint64_t offset, uint64_t bytes)
+static UNUSED uint64_t do_read(struct world *world, uint32_t handle, uint64_t offset,
+			       uint64_t bytes)
 {
 	return world_move_all(world, cache_read, handle, offset, bytes);
 }
 
-static UNUSED uint64_t do_write(struct world *world, uint32_t handle, uint64_t offset, uint64_t bytes)
+static UNUSED uint64_t do_write(struct world *world, uint32_t handle, uint64_t offset,
+				uint64_t bytes)
 {
 	return world_move_all(world, cache_write, handle, offset, bytes);
 }
 
-static UNUSED uint64_t do_touch(struct world *world, uint32_t handle, uint64_t offset, uint64_t bytes)
+static UNUSED uint64_t do_touch(struct world *world, uint32_t handle, uint64_t offset,
+				uint64_t bytes)
 {
 	return world_move_all(world, world_touch_read, handle, offset, bytes);
 }
 
-static UNUSED uint64_t do_store(struct world *world, uint32_t handle, uint64_t offset, uint64_t bytes)
+static UNUSED uint64_t do_store(struct world *world, uint32_t handle, uint64_t offset,
+				uint64_t bytes)
 {
 	return world_move_all(world, world_touch_write, handle, offset, bytes);
 }
 
 /* A whole stretch in requests of `step` bytes. */
-static UNUSED uint64_t do_read_all(struct world *world, uint32_t handle, uint64_t offset, uint64_t bytes, uint64_t step)
+static UNUSED uint64_t do_read_all(struct world *world, uint32_t handle, uint64_t offset,
+				   uint64_t bytes, uint64_t step)
 {
 	uint64_t fetched = 0;
 
@@ -183,7 +196,8 @@ static UNUSED uint64_t do_read_all(struct world *world, uint32_t handle, uint64_
 	return fetched;
 }
 
-static UNUSED uint64_t do_write_all(struct world *world, uint32_t handle, uint64_t offset, uint64_t bytes, uint64_t step)
+static UNUSED uint64_t do_write_all(struct world *world, uint32_t handle, uint64_t offset,
+				    uint64_t bytes, uint64_t step)
 {
 	uint64_t fetched = 0;
 
@@ -192,7 +206,8 @@ static UNUSED uint64_t do_write_all(struct world *world, uint32_t handle, uint64
 	return fetched;
 }
 
-static UNUSED uint64_t do_advise(struct world *world, uint32_t handle, enum cache_advice advice, uint64_t offset, uint64_t bytes)
+static UNUSED uint64_t do_advise(struct world *world, uint32_t handle, enum cache_advice advice,
+				 uint64_t offset, uint64_t bytes)
 {
 	uint64_t before = world->plan.fetch_bytes;
 
@@ -256,7 +271,8 @@ static UNUSED const struct page *oldest_inactive(struct world *world)
 }
 
 /* How many pages of the stretch carry all these bits. */
-static UNUSED uint64_t pages_with(struct world *world, uint32_t file, uint64_t first, uint64_t pages, uint32_t bits)
+static UNUSED uint64_t pages_with(struct world *world, uint32_t file, uint64_t first,
+				  uint64_t pages, uint32_t bits)
 {
 	uint64_t found = 0;
 
@@ -279,7 +295,8 @@ static UNUSED uint32_t name_use(struct world *world, uint32_t file)
 }
 
 /* Files of this size, each stat-ed once; the first one's id. Names are consecutive, too. */
-static UNUSED uint32_t names_use(struct world *world, uint32_t how_many, uint64_t bytes, uint32_t *first_name)
+static UNUSED uint32_t names_use(struct world *world, uint32_t how_many, uint64_t bytes,
+				 uint32_t *first_name)
 {
 	uint32_t first = 0;
 

@@ -1,7 +1,9 @@
 /*
- * If this fails, the wrong pages are protected: a use is counted that the kernel does not count (a journal's writes push out the heap), or one is missed.
+ * If this fails, the wrong pages are protected: a use is counted that the kernel does not count (a
+ * journal's writes push out the heap), or one is missed.
  *
- * Rows of E8 (linux-experiments.md), measured on Linux 6.18 with single pages, and the rules of older kernels (linux-caching.md 1.2 to 1.4).
+ * Rows of E8 (linux-experiments.md), measured on Linux 6.18 with single pages, and the rules of
+ * older kernels (linux-caching.md 1.2 to 1.4).
  */
 #include "cache_test.h"
 
@@ -40,7 +42,9 @@ static void a_sequential_reader_marks_each_page_once_however_small_its_reads(voi
 		struct bench bench = bench_create(NULL);
 
 		do_read_all(bench.world, bench.one, 0, FILE_BYTES, step);
-		assert_int_equal(pages_with(bench.world, bench.file, 0, FILE_PAGES, PAGE_REFERENCED), FILE_PAGES);
+		assert_int_equal(
+			pages_with(bench.world, bench.file, 0, FILE_PAGES, PAGE_REFERENCED),
+			FILE_PAGES);
 		assert_int_equal(bench_active(&bench), 0);
 	}
 }
@@ -99,7 +103,8 @@ static void activate_on_write_says_which_writes_are_uses(void **state)
 
 	(void)state;
 	do_write_all(bench.world, bench.one, 0, FILE_BYTES, 4096);
-	assert_int_equal(pages_with(bench.world, bench.file, 0, FILE_PAGES, PAGE_REFERENCED), FILE_PAGES);
+	assert_int_equal(pages_with(bench.world, bench.file, 0, FILE_PAGES, PAGE_REFERENCED),
+			 FILE_PAGES);
 	do_write_all(bench.world, bench.one, 0, FILE_BYTES, 4096);
 	assert_int_equal(bench_active(&bench), FILE_PAGES);
 
@@ -135,7 +140,8 @@ static void btrfs_marked_on_write_until_6_12(void **state)
 	btrfs.marks_on_write = true;
 	for (int with = 0; with < 2; with++) {
 		struct world *world = world_create((struct world_options){
-			.fs = &btrfs, .policy = with ? "linux-6.18," FRESH ",write_marks_btrfs=yes" : NULL});
+			.fs = &btrfs,
+			.policy = with ? "linux-6.18," FRESH ",write_marks_btrfs=yes" : NULL});
 		uint32_t handle = open_random(world, file_make(world, MIB));
 
 		do_write_all(world, handle, 0, MIB, 4096);
@@ -153,7 +159,10 @@ static void read_mark_by_offset(void **state)
 	(void)state;
 	do_read_all(bench.world, bench.one, 0, FILE_BYTES, 512);
 	assert_int_equal(count(bench.world, active_file_pages), 0);
-	/* From a page's start once more, after a part of it: not where the last read ended, so a use. */
+	/*
+	 * From a page's start once more, after a part of it: not where the last read ended, so a
+	 * use.
+	 */
 	do_read(bench.world, bench.one, 0, 512);
 	assert_true(is_active(bench.world, bench.file, 0));
 	do_read(bench.world, bench.one, 4096, 512);
@@ -161,7 +170,10 @@ static void read_mark_by_offset(void **state)
 	assert_int_equal(bench_active(&bench), 2);
 }
 
-/* 5.11 to 5.18, a defect: page numbers of the next byte are compared, so a stream of whole pages marks nothing, or all but each read's first */
+/*
+ * 5.11 to 5.18, a defect: page numbers of the next byte are compared, so a stream of whole pages
+ * marks nothing, or all but each read's first
+ */
 static void read_mark_by_page_number_forgets_the_first_page_of_each_read(void **state)
 {
 	struct bench bench = bench_create("linux-6.18," FRESH ",read_mark=page");
@@ -174,19 +186,24 @@ static void read_mark_by_page_number_forgets_the_first_page_of_each_read(void **
 
 	bench = bench_create("linux-6.18," FRESH ",read_mark=page");
 	do_read_all(bench.world, bench.one, 0, FILE_BYTES, 65536);
-	assert_int_equal(pages_with(bench.world, bench.file, 0, FILE_PAGES, PAGE_REFERENCED), FILE_PAGES / 16 * 15 + 1);
+	assert_int_equal(pages_with(bench.world, bench.file, 0, FILE_PAGES, PAGE_REFERENCED),
+			 FILE_PAGES / 16 * 15 + 1);
 	assert_int_equal(bench_active(&bench), 0);
 }
 
 static void a_large_folio_is_one_thing_to_mark(void **state)
 {
 	struct world *world = world_create((struct world_options){.fs = &late});
-	uint32_t file = file_make(world, 64 * MIB), reader = file_open(world, file), other = open_random(world, file);
+	uint32_t file = file_make(world, 64 * MIB), reader = file_open(world, file),
+		 other = open_random(world, file);
 
 	(void)state;
 	do_read_all(world, reader, 0, 8 * MIB, 256 * KIB);
 	assert_int_equal(count(world, active_file_pages), 0);
-	/* E9: 4 KiB in each 64 KiB, twice: nearly all of it is active, since folios have grown to 128 KiB. */
+	/*
+	 * E9: 4 KiB in each 64 KiB, twice: nearly all of it is active, since folios have grown to
+	 * 128 KiB.
+	 */
 	do_read_all(world, other, 0, 8 * MIB, 64 * KIB);
 	assert_true(count(world, active_file_pages) > 2048 * 95 / 100);
 	world_destroy(world);
@@ -237,15 +254,20 @@ static void a_page_touched_once_leaves_in_the_round_after(void **state)
 	world_destroy(world);
 }
 
-/* 6.3: FADV_NOREUSE makes reclaim ignore the young bit; with descriptors it never had an effect (E11) */
+/*
+ * 6.3: FADV_NOREUSE makes reclaim ignore the young bit; with descriptors it never had an effect
+ * (E11)
+ */
 static void noreuse_is_about_mappings_alone(void **state)
 {
 	(void)state;
 	for (int mapped = 0; mapped < 2; mapped++) {
 		struct world *world = world_create((struct world_options){
 			.memory_mib = 8,
-			.policy = mapped ? "linux-6.18," FRESH ",noreuse=mapped" : "linux-6.18," FRESH ",noreuse=ignored"});
-		uint32_t file = file_make(world, MIB), handle = open_random(world, file), other = open_random(world, file);
+			.policy = mapped ? "linux-6.18," FRESH ",noreuse=mapped"
+					 : "linux-6.18," FRESH ",noreuse=ignored"});
+		uint32_t file = file_make(world, MIB), handle = open_random(world, file),
+			 other = open_random(world, file);
 		uint32_t stream = open_random(world, file_make(world, 64 * MIB));
 
 		do_advise(world, handle, CACHE_ADVICE_NOREUSE, 0, 0);
@@ -285,14 +307,18 @@ static void metadata_blocks_are_active_from_the_start(void **state)
 
 static void a_queue_policy_sees_every_use_and_keeps_one_list(void **state)
 {
-	struct world *world = world_create((struct world_options){.policy = "lru", .memory_mib = 8});
+	struct world *world =
+		world_create((struct world_options){.policy = "lru", .memory_mib = 8});
 	uint32_t hot = file_make(world, MIB), handle = open_random(world, hot);
 	uint32_t stream = open_random(world, file_make(world, 64 * MIB));
 
 	(void)state;
 	do_write_all(world, handle, 0, MIB, 4096);
 	do_sync(world);
-	/* Written and touched between stretches of the stream that are shorter than memory: an LRU never lets it go. */
+	/*
+	 * Written and touched between stretches of the stream that are shorter than memory: an LRU
+	 * never lets it go.
+	 */
 	for (uint64_t at = 0; at < 60 * MIB; at += 6 * MIB) {
 		do_read_all(world, stream, at, 6 * MIB, 4096);
 		assert_int_equal(cache_resident_pages(world->cache, hot), 256);
@@ -307,7 +333,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sequential_reader_marks_each_page_once_however_small_its_reads),
-		cmocka_unit_test(a_page_read_twice_in_a_row_is_used_once_by_one_descriptor_and_twice_by_two),
+		cmocka_unit_test(
+			a_page_read_twice_in_a_row_is_used_once_by_one_descriptor_and_twice_by_two),
 		cmocka_unit_test(two_passes_of_one_descriptor_are_two_uses),
 		cmocka_unit_test(a_write_is_no_use),
 		cmocka_unit_test(activate_on_write_says_which_writes_are_uses),

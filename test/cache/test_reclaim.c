@@ -1,6 +1,6 @@
 /*
- * If this fails, memory is given back in the wrong portions, at the wrong moment, or to the wrong end: hot pages are lost that a kernel keeps, or kept that it
- * loses.
+ * If this fails, memory is given back in the wrong portions, at the wrong moment, or to the wrong
+ * end: hot pages are lost that a kernel keeps, or kept that it loses.
  *
  * Experiments E1, E5 and E13 (linux-experiments.md) with round numbers; linux-caching.md 2 and 3.
  */
@@ -9,13 +9,14 @@
 /* ---- how much one call frees (E13) ---- */
 
 /* Read single pages in order; how often an insertion freed how many pages. */
-static uint32_t steps_of(struct world *world, uint32_t handle, uint64_t first_page, uint64_t pages, uint64_t bytes_a_read,
-			 uint64_t *usual)
+static uint32_t steps_of(struct world *world, uint32_t handle, uint64_t first_page, uint64_t pages,
+			 uint64_t bytes_a_read, uint64_t *usual)
 {
 	uint64_t before = count(world, evictions);
 	uint32_t seen[4096] = {0}, calls = 0;
 
-	for (uint64_t at = first_page * PAGE_BYTES; at < (first_page + pages) * PAGE_BYTES; at += bytes_a_read) {
+	for (uint64_t at = first_page * PAGE_BYTES; at < (first_page + pages) * PAGE_BYTES;
+	     at += bytes_a_read) {
 		uint64_t now;
 
 		do_read(world, handle, at, bytes_a_read);
@@ -86,14 +87,17 @@ static void a_loop_that_fits_hits_and_one_a_little_larger_never_does(void **stat
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes_mib) / sizeof(sizes_mib[0]); i++) {
-		struct world *world = world_create((struct world_options){.fs = &late, .memory_mib = 64});
+		struct world *world =
+			world_create((struct world_options){.fs = &late, .memory_mib = 64});
 		uint64_t bytes = sizes_mib[i] * MIB;
 		uint32_t handle = file_open(world, file_make(world, bytes));
 
 		assert_int_equal(do_read_all(world, handle, 0, bytes, 65536), bytes);
 		for (uint32_t pass = 2; pass <= 6; pass++)
-			assert_int_equal(do_read_all(world, handle, 0, bytes, 65536), sizes_mib[i] < 64 ? 0 : bytes);
-		assert_int_equal(count(world, active_file_pages), sizes_mib[i] < 64 ? bytes / PAGE_BYTES : 0);
+			assert_int_equal(do_read_all(world, handle, 0, bytes, 65536),
+					 sizes_mib[i] < 64 ? 0 : bytes);
+		assert_int_equal(count(world, active_file_pages),
+				 sizes_mib[i] < 64 ? bytes / PAGE_BYTES : 0);
 		assert_int_equal(count(world, refault_activations), 0);
 		if (sizes_mib[i] > 64)
 			assert_int_equal(count(world, refaults), 5 * bytes / PAGE_BYTES);
@@ -103,10 +107,14 @@ static void a_loop_that_fits_hits_and_one_a_little_larger_never_does(void **stat
 
 /* ---- the refault distance (E5) ---- */
 
-/* A: half of memory, active. A probe, a stream of D MiB, the probe again: how many of its pages came back active? */
+/*
+ * A: half of memory, active. A probe, a stream of D MiB, the probe again: how many of its pages
+ * came back active?
+ */
 static uint64_t probe(const char *policy, uint64_t stream_mib)
 {
-	struct world *world = world_create((struct world_options){.memory_mib = 128, .policy = policy});
+	struct world *world =
+		world_create((struct world_options){.memory_mib = 128, .policy = policy});
 	uint32_t a = open_random(world, file_make(world, 64 * MIB)), again = open_random(world, 1);
 	uint32_t probed = open_random(world, file_make(world, 4 * MIB));
 	uint32_t stream = open_random(world, file_make(world, 512 * MIB));
@@ -128,22 +136,31 @@ static void a_page_comes_back_active_if_it_would_have_fitted_beside_the_active_o
 		uint64_t stream_mib, least, most;
 	} rows[] = {
 		{50, 0, 0}, /* a hit */
-		{80, 1024, 1024}, {110, 1024, 1024}, {116, 1024, 1024},
-		/* Each page that comes back ages the next by two, so that the last ones are late: 3.4 of 4 MiB were measured. */
+		{80, 1024, 1024},
+		{110, 1024, 1024},
+		{116, 1024, 1024},
+		/*
+		 * Each page that comes back ages the next by two, so that the last ones are late:
+		 * 3.4 of 4 MiB were measured.
+		 */
 		{120, 870, 1023},
-		{128, 0, 0}, {140, 0, 0}, {300, 0, 0},
+		{128, 0, 0},
+		{140, 0, 0},
+		{300, 0, 0},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		assert_in_range(probe("linux-6.18," FRESH, rows[i].stream_mib), rows[i].least, rows[i].most);
+		assert_in_range(probe("linux-6.18," FRESH, rows[i].stream_mib), rows[i].least,
+				rows[i].most);
 }
 
 static void the_age_may_be_stored_before_or_after_the_eviction_counts(void **state)
 {
 	(void)state;
 	/* A page of difference: */
-	assert_int_equal(probe("linux-6.18," FRESH ",shadow_age=added", 120), probe("linux-6.18," FRESH, 120) + 1);
+	assert_int_equal(probe("linux-6.18," FRESH ",shadow_age=added", 120),
+			 probe("linux-6.18," FRESH, 120) + 1);
 	assert_int_equal(probe("linux-6.18," FRESH ",shadow_age=added", 128), 0);
 	assert_int_equal(probe("lru", 80), 0);
 }
@@ -154,9 +171,12 @@ static void a_page_that_a_write_brings_back_is_not_activated_since_4_7(void **st
 	for (int yes = 0; yes < 2; yes++) {
 		struct world *world = world_create((struct world_options){
 			.memory_mib = 16,
-			.policy = yes ? "linux-6.18," FRESH ",refault_on_write=yes" : "linux-6.18," FRESH ",refault_on_write=no"});
-		uint32_t hot = file_make(world, 8 * MIB), one = open_random(world, hot), two = open_random(world, hot);
-		uint32_t log = open_random(world, file_make(world, 4 * MIB)), stream = open_random(world, file_make(world, 64 * MIB));
+			.policy = yes ? "linux-6.18," FRESH ",refault_on_write=yes"
+				      : "linux-6.18," FRESH ",refault_on_write=no"});
+		uint32_t hot = file_make(world, 8 * MIB), one = open_random(world, hot),
+			 two = open_random(world, hot);
+		uint32_t log = open_random(world, file_make(world, 4 * MIB)),
+			 stream = open_random(world, file_make(world, 64 * MIB));
 
 		do_read_all(world, one, 0, 8 * MIB, 65536);
 		do_read_all(world, two, 0, 8 * MIB, 65536);
@@ -195,8 +215,10 @@ static void shadows_die_with_the_data_and_not_with_the_memory(void **state)
 /* Half of memory read twice, then a stream: what is left of the hot half. */
 static uint64_t hot_left(const char *policy, uint64_t hot_mib, uint64_t stream_mib)
 {
-	struct world *world = world_create((struct world_options){.memory_mib = 64, .policy = policy});
-	uint32_t hot = file_make(world, hot_mib * MIB), one = open_random(world, hot), two = open_random(world, hot);
+	struct world *world =
+		world_create((struct world_options){.memory_mib = 64, .policy = policy});
+	uint32_t hot = file_make(world, hot_mib * MIB), one = open_random(world, hot),
+		 two = open_random(world, hot);
 	uint32_t stream = open_random(world, file_make(world, 512 * MIB));
 	uint64_t left;
 
@@ -217,7 +239,8 @@ static void half_of_memory_is_safe_from_a_stream_and_no_more(void **state)
 		if (!policy_has_switches(policy_at(i)))
 			continue;
 		/* Each with the newest rule of what a use is: this is about reclaim. */
-		snprintf(policy, sizeof(policy), "%s," FRESH ",read_mark=folio", policy_name(policy_at(i)));
+		snprintf(policy, sizeof(policy), "%s," FRESH ",read_mark=folio",
+			 policy_name(policy_at(i)));
 		assert_int_equal(hot_left(policy, 24, 400), 24);
 		/* 48 of 64: the active list is worn down to half. */
 		assert_in_range(hot_left(policy, 48, 400), 28, 33);
@@ -233,15 +256,20 @@ static void the_square_root_lets_a_large_machine_keep_more_active(void **state)
 		const char *policy;
 		uint64_t most_mib, least_mib;
 	} rows[] = {
-		/* Over 2 GiB of files: the root of 20 is 4, so the inactive list may fall to a fifth. */
+		/*
+		 * Over 2 GiB of files: the root of 20 is 4, so the inactive list may fall to a
+		 * fifth.
+		 */
 		{"linux-6.18," FRESH ",inactive_ratio=half", 1100, 1080},
 		{"linux-6.18," FRESH ",inactive_ratio=sqrt", 1760, 1740},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		struct world *world = world_create((struct world_options){.memory_mib = 2200, .policy = rows[i].policy, .fs = &late});
-		uint32_t hot = file_make(world, 1900 * MIB), one = file_open(world, hot), two = file_open(world, hot);
+		struct world *world = world_create((struct world_options){
+			.memory_mib = 2200, .policy = rows[i].policy, .fs = &late});
+		uint32_t hot = file_make(world, 1900 * MIB), one = file_open(world, hot),
+			 two = file_open(world, hot);
 		uint32_t stream = file_open(world, file_make(world, 8192 * MIB));
 		uint64_t active;
 
@@ -264,7 +292,8 @@ static void demote_on_refault_lets_active_pages_go_though_they_are_few(void **st
 		struct world *world;
 		uint32_t hot, one, two, probed, stream;
 
-		snprintf(policy, sizeof(policy), "linux-5.4,read_mark=folio,demote_on_refault=%s", values[i]);
+		snprintf(policy, sizeof(policy), "linux-5.4,read_mark=folio,demote_on_refault=%s",
+			 values[i]);
 		world = world_create((struct world_options){.memory_mib = 64, .policy = policy});
 		hot = file_make(world, 20 * MIB);
 		one = open_random(world, hot);
@@ -289,8 +318,10 @@ static void statistics_may_be_seconds_old(void **state)
 {
 	/* E5b: demotion that was allowed goes on until the lists are summed again. */
 	uint64_t fresh = hot_left("linux-6.18,statistics=fresh,statistics_ops=0", 32, 100);
-	struct world *world = world_create((struct world_options){.memory_mib = 64, .policy = "linux-6.18,statistics=lazy"});
-	uint32_t hot = file_make(world, 40 * MIB), one = open_random(world, hot), two = open_random(world, hot);
+	struct world *world = world_create(
+		(struct world_options){.memory_mib = 64, .policy = "linux-6.18,statistics=lazy"});
+	uint32_t hot = file_make(world, 40 * MIB), one = open_random(world, hot),
+		 two = open_random(world, hot);
 	uint32_t stream = open_random(world, file_make(world, 512 * MIB));
 
 	(void)state;
@@ -302,19 +333,22 @@ static void statistics_may_be_seconds_old(void **state)
 	/* It has not noticed that 32 : 32 was reached. */
 	assert_true(count(world, active_file_pages) < 24 * MIB / PAGE_BYTES);
 	cache_publish(world->cache);
-	assert_int_equal(world->cache->domain.published.active_pages, count(world, active_file_pages));
+	assert_int_equal(world->cache->domain.published.active_pages,
+			 count(world, active_file_pages));
 	world_destroy(world);
 }
 
 static void statistics_may_be_summed_every_so_many_operations(void **state)
 {
-	struct world *world = world_create((struct world_options){.policy = "linux-6.18,statistics=fresh,statistics_ops=4"});
+	struct world *world = world_create(
+		(struct world_options){.policy = "linux-6.18,statistics=fresh,statistics_ops=4"});
 	uint32_t handle = open_random(world, file_make(world, MIB));
 
 	(void)state;
 	for (uint32_t i = 0; i < 16; i++) {
 		do_read(world, handle, i * PAGE_BYTES, PAGE_BYTES);
-		assert_int_equal(world->cache->domain.published.inactive_pages, i < 3 ? 0 : (i + 1) / 4 * 4 - 1);
+		assert_int_equal(world->cache->domain.published.inactive_pages,
+				 i < 3 ? 0 : (i + 1) / 4 * 4 - 1);
 	}
 	world_destroy(world);
 }
@@ -323,7 +357,8 @@ static void statistics_may_be_summed_every_so_many_operations(void **state)
 
 static void a_machine_frees_down_to_the_high_watermark_in_the_background(void **state)
 {
-	struct world *world = world_create((struct world_options){.memory_mib = 64, .is_machine = true});
+	struct world *world =
+		world_create((struct world_options){.memory_mib = 64, .is_machine = true});
 	const struct domain *domain = &world->cache->domain;
 	uint32_t handle = open_random(world, file_make(world, 512 * MIB));
 	uint64_t least = UINT64_MAX, most = 0;
@@ -380,7 +415,8 @@ static void charge_batch_is_what_a_group_takes_at_once(void **state)
 		/* Opening paid for a page of objects. */
 		do_read(world, handle, 0, PAGE_BYTES);
 		assert_int_equal(world->cache->domain.usage_pages % batches[i], 0);
-		assert_int_equal(world->cache->domain.stock_pages, world->cache->domain.usage_pages - 2);
+		assert_int_equal(world->cache->domain.stock_pages,
+				 world->cache->domain.usage_pages - 2);
 		world_destroy(world);
 	}
 }
@@ -389,8 +425,11 @@ static void pinned_memory_is_not_there_for_caches(void **state)
 {
 	struct policy_options policy;
 	struct error error;
-	struct cache_config config = {
-		.policy = &policy, .filesystem = &plain, .memory_bytes = 64 * MIB, .is_cgroup = true, .completes_at_once = true};
+	struct cache_config config = {.policy = &policy,
+				      .filesystem = &plain,
+				      .memory_bytes = 64 * MIB,
+				      .is_cgroup = true,
+				      .completes_at_once = true};
 	struct cache *cache;
 	struct counters counters;
 
@@ -409,7 +448,8 @@ static void pinned_memory_is_not_there_for_caches(void **state)
 	assert_non_null(strstr(error.message, "too small"));
 	config.pinned_bytes = UINT64_MAX;
 	assert_null(cache_create(&config, &error));
-	config = (struct cache_config){.policy = &policy, .filesystem = &plain, .memory_bytes = 4 * MIB - 1};
+	config = (struct cache_config){
+		.policy = &policy, .filesystem = &plain, .memory_bytes = 4 * MIB - 1};
 	assert_null(cache_create(&config, &error));
 	config.memory_bytes = UINT64_C(8192) * GIB;
 	assert_null(cache_create(&config, &error));
@@ -420,8 +460,10 @@ static void pinned_memory_is_not_there_for_caches(void **state)
 
 static void blame_counts_every_page_read_again_against_who_forced_it_out(void **state)
 {
-	struct world *world = world_create((struct world_options){.memory_mib = 16, .policy = "lru"});
-	uint32_t heap = open_random(world, file_make(world, 8 * MIB)), log = open_random(world, file_make(world, 64 * MIB));
+	struct world *world =
+		world_create((struct world_options){.memory_mib = 16, .policy = "lru"});
+	uint32_t heap = open_random(world, file_make(world, 8 * MIB)),
+		 log = open_random(world, file_make(world, 64 * MIB));
 	struct counters counters;
 
 	(void)state;
@@ -433,7 +475,9 @@ static void blame_counts_every_page_read_again_against_who_forced_it_out(void **
 	do_read_all(world, heap, 0, 8 * MIB, 65536);
 	assert_int_equal(cache_stream_count(world->cache), 6);
 	assert_int_equal(cache_blame(world->cache, 2, 5), 2048);
-	assert_int_equal(cache_blame(world->cache, 2, 2) + cache_blame(world->cache, 5, 2) + cache_blame(world->cache, 5, 5), 0);
+	assert_int_equal(cache_blame(world->cache, 2, 2) + cache_blame(world->cache, 5, 2) +
+				 cache_blame(world->cache, 5, 5),
+			 0);
 	cache_counters(world->cache, 2, &counters);
 	assert_int_equal(counters.reread_bytes, 8 * MIB);
 	assert_int_equal(counters.read_bytes, 16 * MIB);
@@ -451,7 +495,8 @@ int main(void)
 		cmocka_unit_test(a_call_frees_one_folio_of_32_pages),
 		cmocka_unit_test(the_step_falls_to_the_target_as_memory_grows),
 		cmocka_unit_test(a_loop_that_fits_hits_and_one_a_little_larger_never_does),
-		cmocka_unit_test(a_page_comes_back_active_if_it_would_have_fitted_beside_the_active_ones),
+		cmocka_unit_test(
+			a_page_comes_back_active_if_it_would_have_fitted_beside_the_active_ones),
 		cmocka_unit_test(the_age_may_be_stored_before_or_after_the_eviction_counts),
 		cmocka_unit_test(a_page_that_a_write_brings_back_is_not_activated_since_4_7),
 		cmocka_unit_test(shadows_die_with_the_data_and_not_with_the_memory),

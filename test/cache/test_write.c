@@ -1,5 +1,6 @@
 /*
- * If this fails, what writing costs is wrong: reads that a partial overwrite makes, when dirty pages are written, and what dirty pages do to clean ones.
+ * If this fails, what writing costs is wrong: reads that a partial overwrite makes, when dirty
+ * pages are written, and what dirty pages do to clean ones.
  *
  * Rows of E10 (linux-experiments.md), and linux-caching.md 1.7, 2.6, 5.
  */
@@ -34,7 +35,9 @@ static void whole_pages_are_not_read_before_they_are_overwritten(void **state)
 	(void)state;
 	random_init(&random, 1, 1);
 	for (uint32_t i = 0; i < 4000; i++)
-		assert_int_equal(do_write(world, handle, random_below(&random, 65536) * PAGE_BYTES, PAGE_BYTES), 0);
+		assert_int_equal(do_write(world, handle, random_below(&random, 65536) * PAGE_BYTES,
+					  PAGE_BYTES),
+				 0);
 	world_destroy(world);
 }
 
@@ -65,7 +68,8 @@ static void a_sequential_overwrite_in_pieces_reads_every_page_once(void **state)
 static void holes_and_what_is_beyond_the_end_are_zeros_and_need_no_device(void **state)
 {
 	struct world *world = world_create((struct world_options){.fs = &late});
-	uint32_t sparse = cache_file_add(world->cache, 16 * MIB, CACHE_FILE_SPARSE), handle = file_open(world, sparse);
+	uint32_t sparse = cache_file_add(world->cache, 16 * MIB, CACHE_FILE_SPARSE),
+		 handle = file_open(world, sparse);
 	uint32_t grown = file_make(world, 0), other = file_open(world, grown);
 
 	(void)state;
@@ -88,7 +92,10 @@ static void holes_and_what_is_beyond_the_end_are_zeros_and_need_no_device(void *
 
 static void a_folio_covered_in_part_is_read_in_blocks_or_in_one_stretch(void **state)
 {
-	/* 64 KiB from the middle of a page: one folio of 64 KiB, its first block in part, and a page of its own in part. */
+	/*
+	 * 64 KiB from the middle of a page: one folio of 64 KiB, its first block in part, and a
+	 * page of its own in part.
+	 */
 	struct world *world = world_create((struct world_options){.fs = &late});
 	uint32_t file = file_make(world, 16 * MIB), handle = file_open(world, file);
 
@@ -110,8 +117,10 @@ static void writes_make_folios_as_large_as_they_and_their_place_allow(void **sta
 		uint64_t offset, bytes;
 		uint32_t order;
 	} rows[] = {
-		{0, 4096, 0},		{0, 8192, 1},	       {4096, 65536, 0}, {8192, 65536, 1},
-		{65536, 65536, 4},	{MIB, 3 * 65536, 5},   {0, 2 * MIB, 9},  {0, 8 * MIB, 9},
+		{0, 4096, 0},      {0, 8192, 1},
+		{4096, 65536, 0},  {8192, 65536, 1},
+		{65536, 65536, 4}, {MIB, 3 * 65536, 5},
+		{0, 2 * MIB, 9},   {0, 8 * MIB, 9},
 		{MIB, 8 * MIB, 8}, {2 * MIB, 2 * MIB - 1, 8},
 	};
 	(void)state;
@@ -120,7 +129,8 @@ static void writes_make_folios_as_large_as_they_and_their_place_allow(void **sta
 		uint32_t file = file_make(world, 0), handle = file_open(world, file);
 
 		do_write(world, handle, rows[i].offset, rows[i].bytes);
-		assert_int_equal(page_order(page_at(world, file, rows[i].offset >> PAGE_SHIFT)), rows[i].order);
+		assert_int_equal(page_order(page_at(world, file, rows[i].offset >> PAGE_SHIFT)),
+				 rows[i].order);
 		world_destroy(world);
 	}
 }
@@ -133,14 +143,17 @@ static void folios_write_says_which_file_systems_do(void **state)
 		const struct cache_filesystem *fs;
 		uint32_t order;
 	} rows[] = {
-		{"linux-6.18,folios_write=none", &early, 0}, {"linux-6.18,folios_write=xfs", &early, 4},
-		{"linux-6.18,folios_write=xfs", &late, 0},   {"linux-6.18,folios_write=all", &late, 4},
+		{"linux-6.18,folios_write=none", &early, 0},
+		{"linux-6.18,folios_write=xfs", &early, 4},
+		{"linux-6.18,folios_write=xfs", &late, 0},
+		{"linux-6.18,folios_write=all", &late, 4},
 		{"linux-6.18,folios_write=all", &plain, 0},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct world *world = world_create((struct world_options){.fs = rows[i].fs, .policy = rows[i].policy});
+		struct world *world = world_create(
+			(struct world_options){.fs = rows[i].fs, .policy = rows[i].policy});
 		uint32_t file = file_make(world, 0), handle = file_open(world, file);
 
 		do_write(world, handle, 0, 65536);
@@ -154,7 +167,8 @@ static void folios_write_says_which_file_systems_do(void **state)
 static void the_flusher_writes_what_is_thirty_seconds_old(void **state)
 {
 	struct world *world = world_create((struct world_options){0});
-	uint32_t handle = file_open(world, file_make(world, 0)), later = file_open(world, file_make(world, 0));
+	uint32_t handle = file_open(world, file_make(world, 0)),
+		 later = file_open(world, file_make(world, 0));
 
 	(void)state;
 	cache_clock(world->cache, NS_PER_SECOND, &world->plan);
@@ -177,7 +191,8 @@ static void the_flusher_writes_what_is_thirty_seconds_old(void **state)
 static void a_machine_writes_above_a_tenth_of_what_can_be_dirty_and_a_group_does_not(void **state)
 {
 	for (int is_machine = 0; is_machine < 2; is_machine++) {
-		struct world *world = world_create((struct world_options){.memory_mib = 64, .is_machine = is_machine});
+		struct world *world = world_create(
+			(struct world_options){.memory_mib = 64, .is_machine = is_machine});
 		uint32_t handle = file_open(world, file_make(world, 0));
 
 		(void)state;
@@ -195,7 +210,8 @@ static void a_machine_writes_above_a_tenth_of_what_can_be_dirty_and_a_group_does
 static void fsync_writes_a_file_and_leaves_its_pages(void **state)
 {
 	struct world *world = world_create((struct world_options){.fs = &late});
-	uint32_t file = file_make(world, 0), handle = file_open(world, file), other = file_open(world, file_make(world, 0));
+	uint32_t file = file_make(world, 0), handle = file_open(world, file),
+		 other = file_open(world, file_make(world, 0));
 
 	(void)state;
 	do_write_all(world, handle, 0, MIB, 8192); /* every page twice over two writes: */
@@ -220,7 +236,8 @@ static void dirty_pages_at_the_tail_become_active_or_stay(void **state)
 		struct world *world = world_create((struct world_options){
 			.memory_mib = 16,
 			.later = true,
-			.policy = activate ? "linux-6.18," FRESH ",dirty_at_tail=activate" : "linux-6.18," FRESH ",dirty_at_tail=keep"});
+			.policy = activate ? "linux-6.18," FRESH ",dirty_at_tail=activate"
+					   : "linux-6.18," FRESH ",dirty_at_tail=keep"});
 		uint32_t file = file_make(world, 0), handle = file_open(world, file);
 		uint32_t stream = file_make(world, 64 * MIB), reader = open_random(world, stream);
 		uint64_t offset = 0, bytes = 2 * MIB;
@@ -332,7 +349,8 @@ int main(void)
 		cmocka_unit_test(writes_make_folios_as_large_as_they_and_their_place_allow),
 		cmocka_unit_test(folios_write_says_which_file_systems_do),
 		cmocka_unit_test(the_flusher_writes_what_is_thirty_seconds_old),
-		cmocka_unit_test(a_machine_writes_above_a_tenth_of_what_can_be_dirty_and_a_group_does_not),
+		cmocka_unit_test(
+			a_machine_writes_above_a_tenth_of_what_can_be_dirty_and_a_group_does_not),
 		cmocka_unit_test(fsync_writes_a_file_and_leaves_its_pages),
 		cmocka_unit_test(dirty_pages_at_the_tail_become_active_or_stay),
 		cmocka_unit_test(a_group_full_of_dirty_pages_has_them_written_by_reclaim),

@@ -31,6 +31,16 @@ exits 2 'a device that is not modelled' "$REFAULT" replay "$scratch/good.csv" --
 says err 'only "instant"'
 exits 2 'an unknown file system' "$REFAULT" replay "$scratch/good.csv" --memory 1GiB --filesystem ext5
 says err 'nearest: ext4'
+exits 2 'a file system in capitals' "$REFAULT" replay "$scratch/good.csv" --memory 1GiB --filesystem XFS
+says err 'nearest: xfs'
+exits 2 'an empty policy' "$REFAULT" replay "$scratch/good.csv" --memory 1GiB --policy ''
+says err '--policy needs a value: --policy NAME'
+exits 2 'an empty value after =' "$REFAULT" replay "$scratch/good.csv" --memory 1GiB --filesystem=
+exits 2 'a comma and no switch' "$REFAULT" replay "$scratch/good.csv" --memory 1GiB --policy lru,
+says err 'expected KEY=VALUE'
+exits 2 'an empty policy in a scenario' "$REFAULT" run hello --set machine.policy=
+exits 2 'the beginning of a policy' "$REFAULT" replay "$scratch/good.csv" --memory 1GiB --policy linux
+says err 'nearest: linux-6.18)'
 exits 2 'an unknown policy' "$REFAULT" replay "$scratch/good.csv" --memory 1GiB --policy linux-4.55
 exits 2 'an unknown switch' "$REFAULT" replay "$scratch/good.csv" --memory 1GiB --policy linux-4.5,activate_on_wirte=never
 says err 'activate_on_write'
@@ -60,8 +70,20 @@ exits 2 'a wrong header' "$REFAULT" replay "$scratch/header.csv" --memory 1GiB
 ok 'no promise that --lenient helps there' sh -c '! grep -q lenient "$0"' "$scratch/err"
 printf 'time_ns,thread,op,path,offset,bytes\n0,1,read,nowhere,0,8192\n' >"$scratch/nowhere.csv"
 exits 2 'an op on a file that is not there' "$REFAULT" replay "$scratch/nowhere.csv" --memory 1GiB
-says err 'nowhere.csv:2: '
+sed "s|SCRATCH|$scratch|" >"$scratch/expected" <<'END'
+refault: SCRATCH/nowhere.csv:2:10: read "nowhere": there is no such file here; a file that is there before the start needs an exists line
+  2 | 0,1,read,nowhere,0,8192
+    |          ^^^^^^^
+END
+ok 'its row is shown, too' diff "$scratch/expected" "$scratch/err"
 ok 'no promise that --lenient helps here either' sh -c '! grep -q lenient "$0"' "$scratch/err"
+exits 2 'the same from standard input' sh -c '"$0" replay - --memory 1GiB <"$1"' "$REFAULT" "$scratch/nowhere.csv"
+says err 'refault: standard input:2: read "nowhere"'
+long=$(printf '%0120d/' 1 2 3 4 5 6 7 8)name
+printf 'time_ns,thread,op,path,offset,bytes\n0,1,exists,"%s",0x,8192\n' "$long" >"$scratch/long.csv"
+exits 2 'a row that is much too long' "$REFAULT" replay "$scratch/long.csv" --memory 1GiB
+ok 'no line of what is shown of it is wider than 100 columns' sh -c '! grep " | " "$0" | grep -q ".\{101\}"' "$scratch/err"
+says err '0x,8192'
 exits 2 'no such file' "$REFAULT" replay "$scratch/none.csv" --memory 1GiB
 : >"$scratch/empty.csv"
 exits 2 'an empty file' "$REFAULT" replay "$scratch/empty.csv" --memory 1GiB
@@ -71,7 +93,35 @@ exits 0 'import' "$REFAULT" import "$scratch/good.csv" -o "$scratch/good.rft"
 cp "$scratch/good.rft" "$scratch/cut.rft"
 truncate -s -3 "$scratch/cut.rft"
 exits 2 'a trace that was cut off' "$REFAULT" replay "$scratch/cut.rft" --memory 1GiB
+says err '`--lenient` takes what there is.'
+"$REFAULT" import examples/wal-recycle.rft -o "$scratch/whole.rft" >/dev/null
+head -c -1 "$scratch/whole.rft" >"$scratch/cut.rft"
+exits 2 'cut off by one byte' "$REFAULT" replay "$scratch/cut.rft" --bare --pages 4
+says err 'cut off after 255,018 ops'
+exits 0 'cut off by one byte, --lenient' "$REFAULT" replay "$scratch/cut.rft" --bare --pages 4 --lenient
+says out 'the input is cut off'
+ok 'no row was left out' sh -c '! grep -q row "$0"' "$scratch/out"
+exits 0 'the same as JSON' "$REFAULT" replay "$scratch/cut.rft" --bare --pages 4 --lenient --json
+says out '"skipped_rows": 0'
+says out '"cut_off": true'
+exits 0 'import of it' "$REFAULT" import "$scratch/cut.rft" --lenient -o "$scratch/again.rft"
+says out 'the input is cut off'
 rm "$scratch"/*.rft
+
+head -c 48 /dev/zero >"$scratch/objects.bin"
+exits 2 'objects are no files' "$REFAULT" replay "$scratch/objects.bin" --format oracleGeneral --memory 1GiB
+says err 'replay it with --bare --pages N'
+exits 0 'but a plain cache takes them' "$REFAULT" replay "$scratch/objects.bin" --format oracleGeneral --bare --pages 4
+exits 2 'a pipe cannot be read twice' timeout 20 bash -c '"$0" replay <(cat "$1") --memory 1GiB --policy lru --policy fifo' "$REFAULT" "$scratch/good.csv"
+says err 'can be read once only'
+if command -v mkfifo >/dev/null; then
+	mkfifo "$scratch/fifo"
+	exits 2 'nor can a FIFO, and nothing waits for it' timeout 20 "$REFAULT" replay "$scratch/fifo" --memory 1GiB --policy lru --policy fifo
+fi
+exits 2 'import to standard output' "$REFAULT" import "$scratch/good.csv" -o -
+says err 'regular file'
+ok 'no file of that name is there' [ ! -e - ]
+exits 2 'import to no name' "$REFAULT" import "$scratch/good.csv" -o ''
 
 exits 2 'nothing to list' "$REFAULT" list polices
 says err 'nearest: policies'

@@ -12,10 +12,14 @@ make=(make --no-print-directory BUILD="$scratch/build" CC="$cc" PREFIX=/usr DEST
 
 exits 0 'make install' "${make[@]}" install
 for file in bin/refault lib/librefault.a lib/librefault.so lib/librefault.so.0 lib/pkgconfig/refault.pc share/man/man1/refault.1 \
-	share/man/man1/refault-replay.1 $(printf 'share/refault/%s ' $(ls scenarios/*.yaml 2>/dev/null)) share/bash-completion/completions/refault; do
+	share/man/man1/refault-replay.1 $(printf 'share/refault/%s ' $(ls scenarios/*.yaml 2>/dev/null)) share/bash-completion/completions/refault \
+	share/doc/refault/scenarios.md; do
 	ok "installed: $file" test -s "$root/usr/$file"
 done
 ok 'the program runs from there' "$root/usr/bin/refault" --version
+echo 'machin: {}' >"$scratch/wrong.yaml"
+exits 2 'a wrong scenario, told by the installed program' "$root/usr/bin/refault" run "$scratch/wrong.yaml"
+says err "$root/usr/share/doc/refault/scenarios.md lists the keys"
 ok 'the library shows nothing but refault_*' sh -c '! nm -D --defined-only "$0" | grep -v " refault_"' "$root/usr/lib/librefault.so"
 ok 'nor does the static one' sh -c '! nm -g --defined-only "$0" | grep -E " [A-Z] " | grep -v " refault_"' "$root/usr/lib/librefault.a"
 

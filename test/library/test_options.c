@@ -68,7 +68,7 @@ static void what_is_wrong_is_said(void **state)
 	refused(&options, "nearest: linux-6.18)");
 	options.policy = "linux-6.18,statistics=stale";
 	refused(&options, "fresh|lazy");
-	options.policy = "linux-6.18,static=fresh";
+	options.policy = "linux-6.18,statistic=fresh";
 	refused(&options, "statistics");
 	options = good();
 	options.domain = (enum refault_domain)7;

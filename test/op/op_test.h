@@ -26,6 +26,7 @@ struct op_list {
 	ARRAY(struct op) ops;
 	struct op_source *source; /* still open: it owns the paths */
 	uint64_t skipped;
+	bool is_cut_off;
 };
 
 static char test_folder[64];
@@ -137,6 +138,7 @@ static UNUSED bool trace_read(struct op_list *list, const char *path,
 			assert_false(op_source_next(list->source, ops, batch, &got, &again));
 			assert_string_equal(again.message, error->message);
 			list->skipped = trace_skipped(list->source);
+			list->is_cut_off = trace_is_cut_off(list->source);
 			return false;
 		}
 		if (got == 0)
@@ -146,6 +148,7 @@ static UNUSED bool trace_read(struct op_list *list, const char *path,
 		batch = batch + 16 <= 257 ? batch + 16 : 1;
 	}
 	list->skipped = trace_skipped(list->source);
+	list->is_cut_off = trace_is_cut_off(list->source);
 	return true;
 }
 

@@ -121,33 +121,11 @@ static void every_default_is_one_that_the_key_takes(void **state)
 	}
 }
 
-static const char *word_at(const void *context, size_t index)
-{
-	return ((const char *const *)context)[index];
-}
-
-static void the_nearest_word_is_near(void **state)
-{
-	static const char *const words[] = {"memory", "cgroup_limit", "pinned",
-					    "policy", "op",           NULL};
-
-	(void)state;
-	assert_string_equal(nearest_word("memroy", word_at, words), "memory");
-	assert_string_equal(nearest_word("cgrouplimit", word_at, words), "cgroup_limit");
-	assert_string_equal(nearest_word("polisy", word_at, words), "policy");
-	assert_null(nearest_word("filesystem", word_at, words));
-	assert_null(nearest_word("", word_at, words));
-	assert_null(
-		nearest_word("a word that is much longer than any key could ever be, and then some",
-			     word_at, words));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_documentation_has_the_tables_of_the_code),
 		cmocka_unit_test(every_default_is_one_that_the_key_takes),
-		cmocka_unit_test(the_nearest_word_is_near),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/size.h"
 #include "cache/policy/shelf.h"
 #include "cache/policy_options.h"
@@ -102,36 +103,19 @@ const char *switch_format(char *text, size_t bytes, enum switch_id id, uint32_t 
 	return text;
 }
 
-/* Edit distance, for "did you mean"; short words only. */
-static uint32_t distance(const char *a, const char *b)
+static bool unknown(struct error *error, const char *what, const struct nearest *nearest)
 {
-	uint32_t row[65], length = (uint32_t)strlen(b);
-
-	if (length > 64)
-		return UINT32_MAX;
-	for (uint32_t j = 0; j <= length; j++)
-		row[j] = j;
-	for (uint32_t i = 1; a[i - 1]; i++) {
-		uint32_t diagonal = row[0];
-
-		row[0] = i;
-		for (uint32_t j = 1; j <= length; j++) {
-			uint32_t change = diagonal + (a[i - 1] != b[j - 1]);
-			uint32_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-
-			diagonal = row[j];
-			row[j] = change < least ? change : least;
-		}
-	}
-	return row[length];
+	return error_input(error, "no %s \"%s\"%s%s%s; `refault list policies` shows all", what,
+			   nearest->wanted, nearest->best ? " (nearest: " : "",
+			   nearest->best ? nearest->best : "", nearest->best ? ")" : "");
 }
 
 bool policy_options_set(struct policy_options *options, const char *key_and_value,
 			struct error *error)
 {
-	const char *equals = strchr(key_and_value, '='), *word, *nearest = NULL;
+	const char *equals = strchr(key_and_value, '='), *word;
+	struct nearest nearest;
 	size_t key_bytes, bytes;
-	uint32_t best = UINT32_MAX;
 	char key[64];
 
 	if (!equals || equals == key_and_value)
@@ -139,13 +123,9 @@ bool policy_options_set(struct policy_options *options, const char *key_and_valu
 				   key_and_value);
 	key_bytes = (size_t)(equals - key_and_value);
 	snprintf(key, sizeof(key), "%.*s", (int)key_bytes, key_and_value);
+	nearest = (struct nearest){.wanted = key};
 	for (int id = 0; id < SWITCH_COUNT; id++) {
-		uint32_t far = distance(key, infos[id].name);
-
-		if (far < best) {
-			best = far;
-			nearest = infos[id].name;
-		}
+		nearest_offer(&nearest, infos[id].name);
 		if (strlen(infos[id].name) != key_bytes ||
 		    memcmp(infos[id].name, key_and_value, key_bytes) != 0)
 			continue;
@@ -177,57 +157,57 @@ bool policy_options_set(struct policy_options *options, const char *key_and_valu
 			return true;
 		}
 	}
-	return error_input(
-		error, "no policy switch \"%s\" (nearest: %s); `refault list policies` shows all",
-		key, nearest);
+	return unknown(error, "policy switch", &nearest);
+}
+
+/* The name that begins `text`, `bytes` long. */
+static bool policy_find(struct policy_options *options, const char *text, size_t bytes,
+			struct error *error)
+{
+	char name[256];
+	struct nearest nearest = {.wanted = name};
+
+	snprintf(name, sizeof(name), "%.*s", (int)bytes, text);
+	for (size_t i = 0; i < POLICY_COUNT; i++) {
+		nearest_offer(&nearest, policies[i]->name);
+		if (strcmp(name, policies[i]->name) != 0)
+			continue;
+		*options = (struct policy_options){.policy = policies[i],
+						   .switches = policy_preset(policies[i])};
+		return true;
+	}
+	return unknown(error, "policy", &nearest);
 }
 
 bool policy_options_parse(struct policy_options *options, const char *text, struct error *error)
 {
-	const char *comma = strchr(text, ','), *nearest = NULL;
-	size_t bytes = comma ? (size_t)(comma - text) : strlen(text);
-	uint32_t best = UINT32_MAX;
+	size_t bytes = strcspn(text, ",");
 	char part[256];
 
 	if (strlen(text) >= 4096)
 		return error_input(error, "policy: too long");
 	*options = (struct policy_options){.policy = policies[0],
 					   .switches = policy_preset(policies[0])};
-	snprintf(part, sizeof(part), "%.*s", (int)bytes, text);
-	if (bytes > 0 && !strchr(part, '=')) {
-		const struct policy *found = NULL;
-
-		for (size_t i = 0; i < POLICY_COUNT; i++) {
-			uint32_t far = distance(part, policies[i]->name);
-
-			if (strcmp(part, policies[i]->name) == 0)
-				found = policies[i];
-			if (far < best) {
-				best = far;
-				nearest = policies[i]->name;
-			}
-		}
-		if (!found)
-			return error_input(
-				error,
-				"no policy \"%s\" (nearest: %s); `refault list policies` shows all",
-				part, nearest);
-		*options =
-			(struct policy_options){.policy = found, .switches = policy_preset(found)};
-		text = comma ? comma + 1 : text + bytes;
+	if (!*text)
+		return true;
+	if (!memchr(text, '=', bytes)) {
+		if (bytes && !policy_find(options, text, bytes, error))
+			return false;
+		if (bytes && !text[bytes])
+			return true;
+		text += bytes + (bytes > 0); /* ",..." begins with a switch that is empty */
 	}
-	while (*text) {
-		comma = strchr(text, ',');
-		bytes = comma ? (size_t)(comma - text) : strlen(text);
+	for (;; text += bytes + 1) {
+		bytes = strcspn(text, ",");
 		if (bytes >= sizeof(part))
 			return error_input(error, "policy switch \"%.40s...\": too long", text);
 		memcpy(part, text, bytes);
 		part[bytes] = '\0';
 		if (!policy_options_set(options, part, error))
 			return false;
-		text = comma ? comma + 1 : text + bytes;
+		if (!text[bytes])
+			return true;
 	}
-	return true;
 }
 
 const char *policy_options_format(char *text, size_t bytes, const struct policy_options *options)

@@ -22,9 +22,9 @@ static bool op_error(struct model *model, const struct op *op, struct error *err
 	const char *path = path_text(model->source->paths, op->path);
 
 	if (op->line)
-		return error_at(error, model->source->name, op->line, 0, "%s \"%s\": %s",
+		return error_at(error, model->source->name, op->line, 0, "%s \"%.100s\": %s",
 				op_kind_name((enum op_kind)op->kind), path, what);
-	return error_input(error, "%s: operation %llu (%s \"%s\"): %s", model->source->name,
+	return error_input(error, "%s: operation %llu (%s \"%.100s\"): %s", model->source->name,
 			   (unsigned long long)model->op_count,
 			   op_kind_name((enum op_kind)op->kind), path, what);
 }
@@ -58,6 +58,9 @@ static void hold(struct model *model, uint32_t node)
 		model->fs->lookup(&model->mount, node);
 		if (at->file && !cache_inode_cached(model->cache, at->file))
 			model->fs->inode_read(&model->mount, node);
+		/* A path has up to 2000 directories, a rename two: more blocks than a plan holds. */
+		if (model->plan.fetch_count > CACHE_PLAN_RUNS / 2)
+			plan_empty(model);
 		cache_name_get(model->cache, at->name);
 		if (at->parent != TREE_ROOT)
 			cache_name_put(model->cache, model->tree.nodes.at[at->parent].name);

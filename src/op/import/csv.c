@@ -667,7 +667,7 @@ static bool csv_begin(struct import *import, struct error *error)
 }
 
 const struct import_format format_csv = {
-	.about = {"csv", "the op CSV: time_ns,thread,op,path,offset,bytes"},
+	.about = {.name = "csv", .summary = "the op CSV: time_ns,thread,op,path,offset,bytes"},
 	.state_bytes = sizeof(struct csv),
 	.match = csv_match,
 	.begin = csv_begin,

@@ -13,6 +13,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/size.h"
 #include "op/native.h"
 
 struct native {
@@ -48,21 +49,25 @@ static enum import_match native_match(const unsigned char *head, size_t bytes, b
 static bool native_wrong(const struct import *import, const char *what, struct error *error)
 {
 	const struct native *native = import->state;
+	char ops[2 * SIZE_TEXT_BYTES];
 
 	return error_at(error, import->input->name, 0, 0,
-			"block %" PRIu64 " is damaged: %s (%" PRIu64 " ops in %" PRIu64
+			"block %" PRIu64 " is damaged: %s (%s ops in %" PRIu64
 			" whole blocks before it)",
-			native->block_count + 1, what, native->op_count, native->block_count);
+			native->block_count + 1, what, count_format(ops, native->op_count),
+			native->block_count);
 }
 
 static bool native_cut_off(const struct import *import, struct error *error)
 {
 	const struct native *native = import->state;
+	char ops[2 * SIZE_TEXT_BYTES];
 
 	import->input->cut_off = true;
 	return error_at(error, import->input->name, 0, 0,
-			"cut off after %" PRIu64 " ops (%" PRIu64 " whole block%s)",
-			native->op_count, native->block_count, native->block_count == 1 ? "" : "s");
+			"cut off after %s ops (%" PRIu64 " whole block%s)",
+			count_format(ops, native->op_count), native->block_count,
+			native->block_count == 1 ? "" : "s");
 }
 
 /* `bytes` visible, or the error says why not. */
@@ -405,8 +410,10 @@ static bool native_next(struct import *import, struct op *ops, size_t count, siz
 }
 
 const struct import_format format_native = {
-	.about = {"refault-trace",
-		  "our own: compressed, checksummed, good up to where it is cut off (.rft)"},
+	.about = {.name = "refault-trace",
+		  .summary = "our own: compressed, checksummed, good up to where it is cut off "
+			     "(.rft)",
+		  .alias = "native"},
 	.state_bytes = sizeof(struct native),
 	.match = native_match,
 	.begin = native_begin,

@@ -133,6 +133,7 @@ static bool oraclegeneral_next(struct import *import, struct op *ops, size_t cou
 {
 	struct oraclegeneral *state = import->state;
 	struct input *input = import->input;
+	char count_text[2 * SIZE_TEXT_BYTES];
 
 	*got = 0;
 	while (*got < count) {
@@ -144,9 +145,10 @@ static bool oraclegeneral_next(struct import *import, struct op *ops, size_t cou
 		if (input_visible(input) < RECORD_BYTES) {
 			input->cut_off = true;
 			return error_at(error, input->name, 0, 0,
-					"cut off after %" PRIu64
-					" records: %zu of the next one's %d bytes are there",
-					state->count, input_visible(input), RECORD_BYTES);
+					"cut off after %s records: %zu of the next one's %d bytes "
+					"are there",
+					count_format(count_text, state->count),
+					input_visible(input), RECORD_BYTES);
 		}
 		if (record_read(import, &ops[*got], error))
 			++*got;
@@ -159,7 +161,9 @@ static bool oraclegeneral_next(struct import *import, struct op *ops, size_t cou
 }
 
 const struct import_format format_oraclegeneral = {
-	.about = {"oracleGeneral", "libCacheSim's binary format; an object is a page"},
+	.about = {.name = "oracleGeneral",
+		  .summary = "libCacheSim's binary format; an object is a page",
+		  .is_objects = true},
 	.state_bytes = sizeof(struct oraclegeneral),
 	.match = oraclegeneral_match,
 	.next = oraclegeneral_next,

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "cli/nearest.h"
+#include "base/nearest.h"
 
 static const char *nearest_of(const char *wanted)
 {
@@ -31,8 +31,41 @@ static void a_slip_finds_the_word(void **state)
 
 static void the_beginning_of_a_word_is_enough(void **state)
 {
+	struct nearest nearest = {.wanted = "linux"};
+
 	(void)state;
 	assert_string_equal(nearest_of("imp"), "import");
+	nearest_offer(&nearest, "line");
+	nearest_offer(&nearest, "linux-6.18");
+	nearest_offer(&nearest, "linux-6.6");
+	assert_string_equal(nearest.best, "linux-6.18");
+}
+
+static void capitals_are_small_letters(void **state)
+{
+	(void)state;
+	assert_string_equal(nearest_of("RUN"), "run");
+	assert_string_equal(nearest_of("IMP"), "import");
+}
+
+static const char *name_at(const void *context, size_t index)
+{
+	const char *const *names = context;
+
+	return names[index];
+}
+
+static void a_list_is_searched_to_its_end(void **state)
+{
+	static const char *const names[] = {"memory", "cgroup_limit", "pinned",
+					    "policy", "op",           NULL};
+
+	(void)state;
+	assert_string_equal(nearest_word("memroy", name_at, names), "memory");
+	assert_string_equal(nearest_word("cgrouplimit", name_at, names), "cgroup_limit");
+	assert_string_equal(nearest_word("polisy", name_at, names), "policy");
+	assert_null(nearest_word("filesystem", name_at, names));
+	assert_null(nearest_word("", name_at, names));
 }
 
 static void another_word_finds_nothing(void **state)
@@ -58,6 +91,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_slip_finds_the_word),
 		cmocka_unit_test(the_beginning_of_a_word_is_enough),
+		cmocka_unit_test(capitals_are_small_letters),
+		cmocka_unit_test(a_list_is_searched_to_its_end),
 		cmocka_unit_test(another_word_finds_nothing),
 		cmocka_unit_test(the_first_of_equals_wins),
 	};
