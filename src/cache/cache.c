@@ -392,7 +392,8 @@ static void check_lists(const struct cache *cache)
 		assert(cache->domain.usage_pages ==
 		       pages_in_lists + cache->domain.slab_pages + cache->domain.stock_pages);
 	assert(bytes_from_pages(cache->domain.slab_pages) ==
-	       cache->domain.slab_bytes + cache->domain.object_stock_bytes);
+	       cache->domain.slab_bytes + cache->domain.object_stock_bytes +
+		       cache->domain.object_left_bytes);
 }
 
 static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty,

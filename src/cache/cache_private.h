@@ -244,8 +244,10 @@ struct domain {
 	uint64_t usage_pages; /* charged: file pages, kernel pages, stock */
 	uint64_t stock_pages; /* charged ahead (the CPU's stock) */
 	uint64_t slab_bytes;  /* in use */
-	uint64_t slab_pages;  /* charged for it: slab_bytes + object_stock_bytes */
+	uint64_t
+		slab_pages; /* charged for it: slab_bytes + object_stock_bytes + object_left_bytes */
 	uint64_t object_stock_bytes;
+	uint64_t object_left_bytes; /* less than a page: out of the stock until the next refill */
 	uint64_t list_pages[LIST_COUNT];
 	uint64_t age;                  /* nonresident age: evictions and activations, pages */
 	uint64_t activations;          /* by refault */
@@ -330,7 +332,8 @@ struct cache {
 	bool in_shrinker;
 	/* of objects freed by a shrinker, not back yet: lately, and before */
 	uint64_t late_bytes[2];
-	uint64_t late_op; /* when the first became the second */
+	uint64_t late_op;      /* when the first became the second */
+	uint64_t late_objects; /* freed since */
 	/* for what is written during reclaim; NULL: the caller completes writes itself */
 	struct cache_plan *flush_plan;
 	uint64_t flushed_bytes; /* by that, not yet in a caller's plan */
@@ -480,6 +483,7 @@ const struct lists_summed *domain_sizes(struct cache *cache, struct lists_summed
  */
 enum allocation {
 	ALLOCATION_READ,
+	ALLOCATION_READ_ALONE, /* the one page, when readahead has failed */
 	ALLOCATION_WRITE,
 	ALLOCATION_DENTRY,
 	ALLOCATION_INODE_READ,
@@ -495,6 +499,10 @@ static inline void cache_enter(struct cache *cache, enum allocation allocation)
 	switch (allocation) {
 	case ALLOCATION_READ:
 		cache->fs_allowed = cache->rules.read_reclaim_fs && !fs->reads_without_fs;
+		break;
+	case ALLOCATION_READ_ALONE:
+		/* filemap_create_folio(), filemap_fault(): outside readahead's NOFS. */
+		cache->fs_allowed = !fs->reads_without_fs;
 		break;
 	case ALLOCATION_WRITE:
 		cache->fs_allowed = !fs->writes_without_fs;

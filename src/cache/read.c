@@ -80,21 +80,26 @@ static __attribute__((noinline)) uint64_t read_range(struct cache *cache, struct
 		}
 		if (is_marked && !plan_has_room(plan))
 			break;
-		if (!read_goes_on(cache, open, slots[0], pos))
-			page_mark(cache, slots[0]);
-		for (uint32_t i = 1; i < count; i++)
-			page_mark(cache, slots[i]);
 		if (is_marked) {
 			/*
 			 * What is left of the request counts from the marked folio on
-			 * (filemap_readahead()).
+			 * (filemap_readahead()). The batch holds its folios: reclaim puts them back
+			 * at the inactive head.
 			 */
 			uint64_t marked =
 				page_index_of(cache, &cache->queue.pages[slots[count - 1]]);
 
+			for (uint32_t i = 0; i < count; i++)
+				cache->queue.pages[slots[i]].bits |= PAGE_LOCKED;
 			readahead_async(cache, open, slots[count - 1], marked, last_index - marked,
 					plan);
+			for (uint32_t i = 0; i < count; i++)
+				cache->queue.pages[slots[i]].bits &= ~PAGE_LOCKED;
 		}
+		if (!read_goes_on(cache, open, slots[0], pos))
+			page_mark(cache, slots[0]);
+		for (uint32_t i = 1; i < count; i++)
+			page_mark(cache, slots[i]);
 		next <<= PAGE_SHIFT;
 		next = next < end ? next : end;
 		cache_counted(cache)->page_accesses += ((next - 1) >> PAGE_SHIFT) - index + 1;

@@ -140,6 +140,7 @@ void readahead_exact(struct cache *cache, uint32_t file, uint64_t page_index, ui
 void readahead_none(struct cache *cache, uint32_t file, uint64_t page_index,
 		    struct cache_plan *plan)
 {
+	cache_enter(cache, ALLOCATION_READ_ALONE);
 	(void)insert_and_plan(cache, file, page_index, 0, INSERT_READ, page_index + 1, plan);
 	window_submit(cache);
 }
