@@ -13,7 +13,7 @@ __attribute__((noreturn)) static void out_of_memory(size_t count, size_t bytes)
 {
 	/* Not an error to hand up: see the header. */
 	fprintf(stderr, "refault: out of memory (%zu times %zu bytes)\n", count, bytes);
-	abort();
+	exit(1);
 }
 
 void *memory_alloc(size_t count, size_t bytes)

@@ -1,7 +1,7 @@
 /*
  * memory: allocation that cannot fail, and an arena for things freed together
  *
- * refault does not try to go on without memory: these print one line to standard error and abort.
+ * refault does not try to go on without memory: these print one line to standard error and exit with 1.
  * What an input asks for in one piece (a file's name, a count from a header) must be checked
  * against a bound before it gets here.
  */

@@ -79,10 +79,11 @@ static bool run_op(struct model *model, const struct op *op, struct error *error
 		model->fs->tick(&model->mount);
 	plan_empty(model);
 	if (!cache_in_memory(model->cache))
-		return error_failed(error,
-				    "out of memory at operation %llu: what is left cannot be "
-				    "reclaimed; a kernel would have killed a process",
-				    (unsigned long long)model->op_count);
+		return error_failed(
+			error,
+			"out of memory at operation %llu, with %u files held open: what is "
+			"left cannot be reclaimed, and a kernel would have killed a process",
+			(unsigned long long)model->op_count, model->open_count);
 	read_bytes = model->plan.fetch_bytes - read_before;
 	if (!interface->completed) {
 		model->now_ns += PACE_OP_NS + PACE_PAGE_NS * model->op_pages +

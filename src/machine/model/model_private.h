@@ -28,7 +28,7 @@ struct model {
 	struct filesystem_mount mount;
 	struct cache_plan plan;
 	ARRAY(struct open) opens;
-	uint32_t free_open;
+	uint32_t free_open, open_count;
 	bool is_mounted;
 	uint64_t op_count, file_count;
 	uint64_t now_ns;         /* traces: the later of the time stamp and the pace */

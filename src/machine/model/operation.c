@@ -160,6 +160,7 @@ static uint32_t open_add(struct model *model, uint32_t node, uint32_t thread)
 		.next = model->tree.nodes.at[node].opens,
 	};
 	model->tree.nodes.at[node].opens = id;
+	model->open_count++;
 	return model->opens.at[id].handle;
 }
 
@@ -182,6 +183,7 @@ static void open_close(struct model *model, uint32_t node, uint32_t *link)
 	uint32_t id = *link;
 
 	*link = model->opens.at[id].next;
+	model->open_count--;
 	cache_close(model->cache, model->opens.at[id].handle);
 	release(model, node);
 	model->opens.at[id].next = model->free_open;
