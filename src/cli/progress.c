@@ -2,13 +2,16 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/size.h"
 #include "cli/command.h"
 
-enum { BAR_COLUMNS = 25 };
+enum { BAR_COLUMNS = 25, BAR_COLUMNS_MIN = 5, PART_BYTES = 48, PARTS = 4 };
 
 static const uint64_t first_ns = NS_PER_SECOND / 2;
 static const uint64_t every_ns = NS_PER_SECOND / 10;
@@ -23,9 +26,12 @@ static uint64_t now(void)
 
 void progress_begin(struct progress *progress, const char *what)
 {
+	const char *terminal = getenv("TERM");
+
 	*progress = (struct progress){
 		.what = what,
-		.wanted = isatty(STDERR_FILENO),
+		/* A terminal that cannot go back in its line gets no bar. */
+		.wanted = isatty(STDERR_FILENO) && !(terminal && strcmp(terminal, "dumb") == 0),
 		.colour = command_may_colour(stderr),
 	};
 	if (!progress->wanted)
@@ -34,11 +40,18 @@ void progress_begin(struct progress *progress, const char *what)
 	progress->next_ns = progress->start_ns + first_ns;
 }
 
+static size_t terminal_columns(void)
+{
+	struct winsize size;
+
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
 /* A bar in eighths of a column. */
-static void bar(uint64_t done, uint64_t total)
+static void bar(uint64_t done, uint64_t total, unsigned int columns)
 {
 	static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-	unsigned int filled = (unsigned int)((unsigned __int128)done * BAR_COLUMNS * 8 / total);
+	unsigned int filled = (unsigned int)((unsigned __int128)done * columns * 8 / total);
 	unsigned int column = 0;
 
 	for (; column < filled / 8; column++)
@@ -47,16 +60,16 @@ static void bar(uint64_t done, uint64_t total)
 		fputs(eighths[filled % 8], stderr);
 		column++;
 	}
-	fprintf(stderr, "%*s", (int)(BAR_COLUMNS - column), "");
+	fprintf(stderr, "%*s", (int)(columns - column), "");
 }
 
-/* "18.4 M", of ops. */
-static void millions(double count)
+/* "   18.4 M ops", "   12.1 M/s". */
+static void millions(char part[PART_BYTES], double count, const char *unit)
 {
 	if (count >= 1e6)
-		fprintf(stderr, "%.1f M", count / 1e6);
+		snprintf(part, PART_BYTES, "   %.1f M%s", count / 1e6, unit);
 	else
-		fprintf(stderr, "%.0f k", count / 1e3);
+		snprintf(part, PART_BYTES, "   %.0f k%s", count / 1e3, unit);
 }
 
 void progress_update(void *context, uint64_t done, uint64_t total, uint64_t ops,
@@ -65,7 +78,8 @@ void progress_update(void *context, uint64_t done, uint64_t total, uint64_t ops,
 	struct progress *progress = context;
 	uint64_t time_ns;
 	double seconds;
-	char size[SIZE_TEXT_BYTES];
+	char size[SIZE_TEXT_BYTES], parts[PARTS][PART_BYTES] = {{0}};
+	size_t columns = terminal_columns(), used, shown = 0;
 
 	if (!progress->wanted)
 		return;
@@ -78,26 +92,36 @@ void progress_update(void *context, uint64_t done, uint64_t total, uint64_t ops,
 	if (done > total)
 		done = total;
 
-	fprintf(stderr, "\r%s  ", progress->what);
-	if (total) {
-		fputs(progress->colour ? "\033[36m" : "", stderr);
-		bar(done, total);
-		fputs(progress->colour ? "\033[0m" : "", stderr);
-		fprintf(stderr, " %3u %%   ",
-			(unsigned int)((unsigned __int128)done * 100 / total));
-	}
-	millions((double)ops);
-	fputs(" ops   ", stderr);
-	millions((double)ops / seconds);
-	fputs("/s", stderr);
+	/* What it says, most important first: as much as fits the line, and then the bar. */
+	millions(parts[0], (double)ops, " ops");
+	millions(parts[1], (double)ops / seconds, "/s");
 	if (total && done) {
 		uint64_t left = (uint64_t)(seconds * (double)(total - done) / (double)done);
 
-		fprintf(stderr, "   %" PRIu64 ":%02u:%02u left", left / 3600,
-			(unsigned int)(left / 60 % 60), (unsigned int)(left % 60));
+		snprintf(parts[2], PART_BYTES, "   %" PRIu64 ":%02u:%02u left", left / 3600,
+			 (unsigned int)(left / 60 % 60), (unsigned int)(left % 60));
 	}
 	if (reread_bytes)
-		fprintf(stderr, "   again %s", size_format(size, reread_bytes));
+		snprintf(parts[3], PART_BYTES, "   again %s", size_format(size, reread_bytes));
+	used = strlen(progress->what) + (total ? strlen("   100 %") + BAR_COLUMNS_MIN : 0) + 2;
+	for (; shown < PARTS && used + strlen(parts[shown]) < columns; shown++)
+		used += strlen(parts[shown]);
+
+	fprintf(stderr, "\r%s  ", progress->what);
+	if (total) {
+		size_t spare = columns > used ? columns - used - 1 : 0;
+		unsigned int width = BAR_COLUMNS_MIN;
+
+		width += (unsigned int)(spare < BAR_COLUMNS - BAR_COLUMNS_MIN
+						? spare
+						: BAR_COLUMNS - BAR_COLUMNS_MIN);
+		fputs(progress->colour ? "\033[36m" : "", stderr);
+		bar(done, total, width);
+		fputs(progress->colour ? "\033[0m" : "", stderr);
+		fprintf(stderr, " %3u %%", (unsigned int)((unsigned __int128)done * 100 / total));
+	}
+	for (size_t i = 0; i < shown; i++)
+		fputs(parts[i], stderr);
 	fputs("\033[K", stderr);
 	fflush(stderr);
 }
