@@ -295,12 +295,14 @@ int main(int argc, char **argv)
 		print(name, &figures);
 	}
 	for (size_t i = 0; i < 3; i++) {
-		snprintf(name, sizeof(name), "full %.11s, random", full_policies[i]);
+		snprintf(name, sizeof(name), "full %.*s, random",
+			 (int)strcspn(full_policies[i], ","), full_policies[i]);
 		figures = BEST(full_random(full_policies[i], pages, count));
 		print(name, &figures);
 	}
 	for (size_t i = 0; i < 3; i++) {
-		snprintf(name, sizeof(name), "full %.11s, sequential", full_policies[i]);
+		snprintf(name, sizeof(name), "full %.*s, sequential",
+			 (int)strcspn(full_policies[i], ","), full_policies[i]);
 		figures = BEST(full_sequential(full_policies[i], count));
 		print(name, &figures);
 	}

@@ -343,6 +343,7 @@ struct cache {
 	uint64_t super_scans;   /* times the super block's shrinker looked */
 	uint32_t *window;       /* READAHEAD_PAGES_MAX slots: the readahead window being built */
 	uint32_t window_count;
+	uint64_t missed_from;     /* pages before this one are read around a miss, not asked for */
 	struct counters *streams; /* by stream */
 	uint64_t *blame;          /* victim * (STREAMS) + evictor */
 };

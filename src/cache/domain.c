@@ -64,13 +64,13 @@ const struct lists_summed *domain_sizes(struct cache *cache, struct lists_summed
  * SYNC_WAIT). Then tasks find the min watermark and reclaim for themselves, with the flags of their
  * own allocation: a reader takes pages only.
  */
-static void charge_machine(struct cache *cache, uint64_t pages)
+static bool charge_machine(struct cache *cache, uint64_t pages, enum charge_effort effort)
 {
 	struct domain *domain = &cache->domain;
 
 	domain->usage_pages += pages;
 	if (domain->usage_pages + domain->pages_low <= domain->limit_pages)
-		return;
+		return true;
 	if (cache->rules.background_waits && cache->logged_inodes > 0) {
 		for (uint32_t retry = 0;
 		     domain->usage_pages + domain->pages_min > domain->limit_pages; retry++)
@@ -83,9 +83,16 @@ static void charge_machine(struct cache *cache, uint64_t pages)
 				break;
 	}
 	/* The last reserves are for those who free memory. */
-	if (domain->usage_pages > domain->limit_pages &&
-	    reclaim(cache, CACHE_RECLAIM_STEP_PAGES, true) == 0)
-		domain->is_full = domain->usage_pages > domain->limit_pages;
+	if (domain->usage_pages <= domain->limit_pages ||
+	    reclaim(cache, CACHE_RECLAIM_STEP_PAGES, true) > 0 ||
+	    domain->usage_pages <= domain->limit_pages)
+		return true;
+	if (effort == CHARGE_ONCE) { /* a window larger than memory: readahead does without */
+		domain->usage_pages -= pages;
+		return false;
+	}
+	domain->is_full = true;
+	return true;
 }
 
 /*
@@ -205,8 +212,7 @@ bool domain_charge(struct cache *cache, uint64_t pages, enum charge_effort effor
 	}
 	if (domain->is_cgroup)
 		return charge_cgroup(cache, pages, effort);
-	charge_machine(cache, pages);
-	return true;
+	return charge_machine(cache, pages, effort);
 }
 
 void domain_uncharge(struct cache *cache, uint64_t pages)

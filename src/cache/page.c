@@ -252,10 +252,13 @@ uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, ui
 
 	/* A file system's own blocks are nobody's pages: they count as bytes read only. */
 	if (is_read && !cache->is_bare && !(cache->files.at[file].state & FILE_METADATA)) {
-		uint64_t missed = missed_until > page_index ? missed_until - page_index : 0;
+		uint64_t from = page_index, until = page_index + pages, missed;
 
-		if (missed > pages)
-			missed = pages;
+		if (from < cache->missed_from)
+			from = cache->missed_from;
+		if (until > missed_until)
+			until = missed_until;
+		missed = until > from ? until - from : 0;
 		counted->page_misses += missed;
 		counted->readahead_pages += pages - missed;
 	}

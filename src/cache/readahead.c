@@ -426,5 +426,7 @@ void readahead_around(struct cache *cache, struct open_file *open, uint64_t page
 	open->async_size = open->window / 4;
 	open->order = 0;
 	cache_enter(cache, ALLOCATION_READ);
+	cache->missed_from = page_index;
 	window_read(cache, open, 0, page_index + 1, plan);
+	cache->missed_from = 0;
 }

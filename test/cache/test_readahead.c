@@ -299,6 +299,9 @@ static void a_fault_reads_a_window_around_it(void **state)
 
 	(void)state;
 	assert_int_equal(do_touch(world, handle, MIB, 1), 32 * PAGE_BYTES);
+	/* One page was asked for, and missed; those before it are read ahead like those behind. */
+	assert_int_equal(counted(world)->page_misses, 1);
+	assert_int_equal(counted(world)->readahead_pages, 31);
 	for (uint64_t page = 256 - 17; page < 256 + 17; page++)
 		assert_int_equal(is_resident(world, file, page),
 				 page >= 256 - 16 && page < 256 + 16);
