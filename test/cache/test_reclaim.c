@@ -383,6 +383,24 @@ static void a_machine_frees_down_to_the_high_watermark_in_the_background(void **
 	world_destroy(world);
 }
 
+/* Readahead does without what there is no memory for, in a group and on a machine. */
+static void a_window_larger_than_memory_is_read_as_far_as_it_fits(void **state)
+{
+	(void)state;
+	for (int is_machine = 0; is_machine < 2; is_machine++) {
+		struct world *world = world_create((struct world_options){
+			.memory_mib = 5, .is_machine = is_machine, .readahead_pages = 4096});
+		uint32_t handle = file_open(world, file_make(world, 64 * MIB));
+		uint64_t first = do_read(world, handle, 0, MIB);
+
+		assert_in_range(first, MIB, 5 * MIB);
+		do_read_all(world, handle, MIB, MIB, 65536);
+		assert_true(cache_in_memory(world->cache));
+		assert_true(world->cache->domain.usage_pages <= world->cache->domain.limit_pages);
+		world_destroy(world);
+	}
+}
+
 static void a_groups_usage_stays_within_a_step_of_its_limit(void **state)
 {
 	struct world *world = world_create((struct world_options){.fs = &late, .memory_mib = 64});
@@ -506,6 +524,7 @@ int main(void)
 		cmocka_unit_test(statistics_may_be_seconds_old),
 		cmocka_unit_test(statistics_may_be_summed_every_so_many_operations),
 		cmocka_unit_test(a_machine_frees_down_to_the_high_watermark_in_the_background),
+		cmocka_unit_test(a_window_larger_than_memory_is_read_as_far_as_it_fits),
 		cmocka_unit_test(a_groups_usage_stays_within_a_step_of_its_limit),
 		cmocka_unit_test(charge_batch_is_what_a_group_takes_at_once),
 		cmocka_unit_test(pinned_memory_is_not_there_for_caches),
