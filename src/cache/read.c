@@ -146,6 +146,18 @@ bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t
 	slot = (pos ^ (end - 1)) >> PAGE_SHIFT == 0
 		       ? lookup_directly(cache, file, pos >> PAGE_SHIFT)
 		       : 0;
+	/* A page that is missing, of a file advised RANDOM: readahead_sync() would read it alone. */
+	if (!slot && open->is_random && (pos ^ (end - 1)) >> PAGE_SHIFT == 0 &&
+	    pos >> PAGE_SHIFT >> NODE_SHIFT < file->directory_chunks && plan_has_room(plan)) {
+		cache_enter(cache, ALLOCATION_READ);
+		readahead_exact(cache, open->file, pos >> PAGE_SHIFT, 1, (pos >> PAGE_SHIFT) + 1,
+				plan);
+		slot = lookup_directly(cache, file, pos >> PAGE_SHIFT);
+		if (!slot) {
+			readahead_none(cache, open->file, pos >> PAGE_SHIFT, plan);
+			slot = lookup_directly(cache, file, pos >> PAGE_SHIFT);
+		}
+	}
 	if (slot && !(cache->queue.pages[slot].bits & (PAGE_LOCKED | PAGE_MARKER))) {
 		if (!read_goes_on(cache, open, slot, pos))
 			page_mark(cache, slot);
