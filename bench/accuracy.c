@@ -1,7 +1,9 @@
 /*
  * accuracy: the model beside the real kernel, case by case
  *
- *     build/bench/accuracy [DIRECTORY] [CASE...]        (default ../shared/truth)
+ *     build/bench/accuracy [DIRECTORY] [CASE...]
+ *
+ * Without a DIRECTORY: ../shared/truth, or what comes with the project, test/truth/cases.
  *
  * For each row of DIRECTORY/measured.jsonl that a two-list kernel made with fresh statistics:
  * read_bytes at each mark, as the model has it and as the kernel had it. The error is |model -
@@ -144,7 +146,9 @@ static int by_size(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-	const char *directory = argc > 1 ? argv[1] : "../shared/truth";
+	const char *directory = argc > 1                               ? argv[1]
+				: access("../shared/truth", R_OK) == 0 ? "../shared/truth"
+								       : "test/truth/cases";
 	double median, worst;
 
 	rows_load(directory);

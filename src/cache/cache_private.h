@@ -101,7 +101,7 @@ struct node {
 static_assert(sizeof(struct node) == 416, "6.5 bytes a page");
 
 enum node_charge { NODE_NOT_LIVE, NODE_LIVE_FREE /* a one-page file's */, NODE_LIVE_CHARGED };
-enum { NODE_ON_DIRTY_CHAIN = 1, NODE_ON_SHADOW_LIST = 2 };
+enum { NODE_ON_DIRTY_CHAIN = 1, NODE_ON_SHADOW_LIST = 2, NODE_HAS_TABLE = 4 /* mapped */ };
 
 /* Apart from the nodes, so that finding one touches little memory. */
 struct node_key {
@@ -147,7 +147,6 @@ enum file_state {
 	FILE_UNLINKED = 128, /* no name; dies with its last reference */
 	FILE_EVICTED = 256,  /* the inode was evicted under pressure once */
 	FILE_LINGERS = 512,  /* evicted from the VFS, still the file system's (XFS) */
-	FILE_MAPPED = 2048,  /* page tables are charged */
 	FILE_DIRTY = 4096,   /* on the dirty list */
 	FILE_DEAD = 8192,
 	FILE_LOGGED = 16384, /* in the file system's log: its inode cannot be freed yet (XFS) */

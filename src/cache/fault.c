@@ -7,7 +7,7 @@
  */
 #include "cache/cache_private.h"
 
-enum { LOTS_OF_MISSES = 100, MISSES_MAX = 1000, FAULT_AROUND_PAGES = 16 };
+enum { LOTS_OF_MISSES = 100, MISSES_MAX = 1000, FAULT_AROUND_PAGES = 16, PAGES_PER_TABLE = 512 };
 
 /*
  * A use through a mapping leaves its young bit, unless the file was advised NOREUSE (6.3:
@@ -90,6 +90,33 @@ static bool fault(struct cache *cache, struct open_file *open, uint64_t index, b
 	return true;
 }
 
+/*
+ * Page tables are the group's too: a page for each 2 MiB in which something is mapped. Remembered
+ * by the index nodes there, eight to a table.
+ */
+static void page_table_charge(struct cache *cache, uint32_t file, uint64_t index)
+{
+	uint64_t table = index / PAGES_PER_TABLE * PAGES_PER_TABLE;
+	struct node *node = index_node(&cache->index, cache_node_find(cache, file, index));
+	uint32_t slot = node->low[index % NODE_PAGES] & LOW_MASK;
+
+	if (node->lists & NODE_HAS_TABLE)
+		return;
+	node->lists |= NODE_HAS_TABLE;
+	for (uint64_t at = table; at < table + PAGES_PER_TABLE; at += NODE_PAGES) {
+		const struct node *other =
+			index_node(&cache->index, cache_node_find(cache, file, at));
+
+		if (other != node && other->lists & NODE_HAS_TABLE)
+			return;
+	}
+	/* Locked: paying for the table must not evict the page. */
+	cache->queue.pages[slot].bits |= PAGE_LOCKED;
+	cache_enter(cache, ALLOCATION_WRITE);
+	slab_charge(cache, PAGE_BYTES);
+	cache->queue.pages[slot].bits &= ~PAGE_LOCKED;
+}
+
 bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *offset,
 		 uint64_t *bytes, struct cache_plan *plan)
 {
@@ -99,12 +126,6 @@ bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *off
 
 	if (end > file->size_bytes)
 		end = file->size_bytes;
-	if (!(file->state & FILE_MAPPED)) {
-		/* Page tables are the group's too: a page for each 2 MiB. */
-		file->state |= FILE_MAPPED;
-		cache_enter(cache, ALLOCATION_WRITE);
-		slab_charge(cache, (int64_t)((file->size_bytes / (2 * MIB) + 1) * PAGE_BYTES));
-	}
 	for (; index < pages_from_bytes_up(end); index++) {
 		uint32_t slot = cache_lookup(cache, open->file, index);
 
@@ -112,6 +133,8 @@ bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *off
 			cache->queue.pages[slot].bits |= young(cache, open);
 		else if (!fault(cache, open, index, write, plan))
 			break;
+		else
+			page_table_charge(cache, open->file, index);
 		if (!cache->policy->mark) /* a queue policy sees every use */
 			page_mark(cache, cache_lookup(cache, open->file, index));
 		if (write) {

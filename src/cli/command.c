@@ -268,3 +268,59 @@ int command_fail(const struct error *error)
 	}
 	return error->kind == ERROR_INPUT ? 2 : 1;
 }
+
+static bool is_among(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (strcmp(*names, name) == 0)
+			return true;
+	return strcmp(name, "json") == 0;
+}
+
+static size_t option_values(const struct option *option, const void *field)
+{
+	switch (option->kind) {
+	case OPTION_FLAG:
+		return *(const bool *)field;
+	case OPTION_TEXT:
+		return *(const char *const *)field != NULL;
+	case OPTION_TEXTS:
+		return ((const struct text_list *)field)->count;
+	case OPTION_SIZE:
+	case OPTION_NUMBER:
+		return ((const struct given *)field)->given;
+	}
+	return 0;
+}
+
+struct text_list command_repeat(const struct command *command, const void *arguments,
+				const char *const *except, struct arena *arena)
+{
+	struct text_list words = {0};
+	size_t most = 0;
+
+	for (const struct option *option = command->options; option->name; option++)
+		most += 2 * option_values(option, (const char *)arguments + option->offset);
+	words.at = arena_alloc(arena, (most + 1) * sizeof(*words.at));
+	for (const struct option *option = command->options; option->name; option++) {
+		const void *field = (const char *)arguments + option->offset;
+		size_t count = is_among(option->name, except) ? 0 : option_values(option, field);
+
+		for (size_t i = 0; i < count; i++) {
+			char text[64];
+
+			snprintf(text, sizeof(text), "--%s", option->name);
+			words.at[words.count++] = arena_text(arena, text, strlen(text));
+			if (option->kind == OPTION_TEXT)
+				words.at[words.count++] = *(const char *const *)field;
+			else if (option->kind == OPTION_TEXTS)
+				words.at[words.count++] = ((const struct text_list *)field)->at[i];
+			else if (option->kind != OPTION_FLAG) {
+				snprintf(text, sizeof(text), "%" PRIu64,
+					 ((const struct given *)field)->value);
+				words.at[words.count++] = arena_text(arena, text, strlen(text));
+			}
+		}
+	}
+	return words;
+}

@@ -104,6 +104,14 @@ bool command_parse(const struct command_entry *entry, void *arguments, int argc,
 void command_arguments_deinit(const struct command *command, void *arguments);
 
 /*
+ * The options that were given, as words to give again, but for those in `except` (names, ended by
+ * NULL) and --json. Texts are the arguments' own or in `arena`, and so is the list.
+ */
+struct arena;
+struct text_list command_repeat(const struct command *command, const void *arguments,
+				const char *const *except, struct arena *arena);
+
+/*
  * Print `error` as people are to see it, on stderr. Returns the exit code: 2 for wrong input, 1 for
  * a failed run.
  */

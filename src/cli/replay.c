@@ -23,6 +23,8 @@ struct replay_arguments {
 
 #define FIELD(name) offsetof(struct replay_arguments, name)
 
+extern const struct command command_replay;
+
 static const struct option options[] = {
 	{"memory", 0, "SIZE", "memory of the whole machine", OPTION_SIZE, FIELD(memory),
 	 COMPLETE_NONE},
@@ -331,7 +333,14 @@ static void print_json(const struct result *results, size_t count,
 static void print(const struct plan *plan, const struct result *results,
 		  const struct reading *reading)
 {
+	/* The result tells these itself, or they are what the next command changes. */
+	static const char *const told[] = {"memory",    "cgroup-limit", "policy", "filesystem",
+					   "readahead", "pinned",       NULL};
+	struct arena arena = {0};
+	struct text_list words = command_repeat(&command_replay, plan->arguments, told, &arena);
 	const struct report_options report = {
+		.words = words.at,
+		.word_count = words.count,
 		.colour = command_may_colour(stdout),
 		.skipped_rows = reading->skipped,
 		.is_cut_off = reading->is_cut_off,
@@ -345,6 +354,7 @@ static void print(const struct plan *plan, const struct result *results,
 		report_text(stdout, &results[0], &report);
 	else
 		report_side_by_side(stdout, results, plan->policy_count, &report);
+	arena_deinit(&arena);
 }
 
 /*

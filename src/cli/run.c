@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -28,6 +29,8 @@ struct run_arguments {
 };
 
 #define FIELD(name) offsetof(struct run_arguments, name)
+
+extern const struct command command_run;
 
 static const struct option options[] = {
 	{"set", 0, "KEY=VALUE",
@@ -340,9 +343,49 @@ static bool run_all(struct plan *plan, struct error *error)
 	return false;
 }
 
+/* Leave out what the next command sets anew: the memory. */
+static void words_without_memory(struct text_list *words)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < words->count; i++) {
+		const char *next = i + 1 < words->count ? words->at[i + 1] : "";
+
+		if (strcmp(words->at[i], "--set") == 0 &&
+		    (strncmp(next, "machine.cgroup_limit=", 21) == 0 ||
+		     strncmp(next, "machine.memory=", 15) == 0))
+			i++;
+		else
+			words->at[kept++] = words->at[i];
+	}
+	words->count = kept;
+}
+
+/* The shortest way to name the scenario again: its own name, if that finds the file that was given. */
+static const char *name_again(const struct plan *plan)
+{
+	const char *given = plan->arguments->scenarios.at[0], *name = plan->results[0].input;
+	char path[PATH_MAX], given_path[PATH_MAX];
+	struct stat a, b;
+	struct error error;
+
+	if (shipped_find(path, sizeof(path), name, &error) &&
+	    shipped_find(given_path, sizeof(given_path), given, &error) && stat(path, &a) == 0 &&
+	    stat(given_path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+		return name;
+	return given;
+}
+
 static void print(const struct plan *plan)
 {
-	const struct report_options report = {.colour = command_may_colour(stdout)};
+	static const char *const told[] = {"policy", NULL};
+	struct arena arena = {0};
+	struct text_list words = command_repeat(&command_run, plan->arguments, told, &arena);
+	struct report_options report = {
+		.colour = command_may_colour(stdout),
+		.input = name_again(plan),
+		.words = words.at,
+	};
 	const struct comparison comparison = {
 		.summary = plan->scenario.summary,
 		.key = plan->key,
@@ -356,6 +399,8 @@ static void print(const struct plan *plan)
 		.see = plan->scenario.see,
 	};
 
+	words_without_memory(&words);
+	report.word_count = words.count;
 	if (!plan->key && plan->arguments->json)
 		report_json_print(stdout, report_json(&plan->results[0], &report));
 	else if (!plan->key)
@@ -364,6 +409,7 @@ static void print(const struct plan *plan)
 		report_json_print(stdout, comparison_json(&comparison, &report));
 	else
 		comparison_text(stdout, &comparison, &report);
+	arena_deinit(&arena);
 }
 
 static int run(const void *values)

@@ -73,7 +73,7 @@ static void command_write(FILE *out, const char *lead, const struct result *resu
 			  const char *policy)
 {
 	fprintf(out, "\n%s: refault %s ", lead, options->is_trace ? "replay" : "run");
-	shell_word(out, result->input);
+	shell_word(out, options->input ? options->input : result->input);
 	if (options->is_trace)
 		fputs(result->is_cgroup ? " --cgroup-limit " : " --memory ", out);
 	else
@@ -83,6 +83,10 @@ static void command_write(FILE *out, const char *lead, const struct result *resu
 	if (!is_default_policy(policy)) {
 		fputs(" --policy ", out);
 		shell_word(out, policy);
+	}
+	for (size_t i = 0; i < options->word_count; i++) {
+		fputc(' ', out);
+		shell_word(out, options->words[i]);
 	}
 	/* A scenario brings the rest with it. */
 	if (!options->is_trace)

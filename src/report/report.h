@@ -22,6 +22,11 @@ struct report_options {
 	/* the input is a trace, which `refault replay` takes; else a scenario, for `refault run` */
 	bool is_trace;
 	uint64_t bare_pages; /* the plain cache of so many pages; 0: a whole machine */
+	/* for the command to try next: the input as it was given; NULL: as the result names it */
+	const char *input;
+	/* and what else was given, word by word, less memory, policy and what the result tells */
+	const char *const *words;
+	size_t word_count;
 };
 
 /*

@@ -65,6 +65,11 @@ exits 2 "a program is no scenario" "$REFAULT" run "$scratch/program.yaml"
 exits 2 "an empty file" "$REFAULT" run "$scratch/empty.yaml"
 says err "empty: there is no scenario in it"
 
+mkdir "$scratch/my dir"
+cp scenarios/hello.yaml "$scratch/my dir/he llo.yaml"
+exits 0 "a file with a blank in its name" "$REFAULT" run "$scratch/my dir/he llo.yaml" --seed 3 --set jobs.app.request=4KiB --set machine.cgroup_limit=72MiB
+says out "Try: refault run '$scratch/my dir/he llo.yaml' --set machine.cgroup_limit=108MiB --set jobs.app.request=4KiB --seed 3"
+
 for scenario in scenarios/*.yaml; do
 	name=$(basename "$scenario" .yaml)
 	exits 0 "list shows $name" "$REFAULT" list scenarios --names
