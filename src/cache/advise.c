@@ -30,6 +30,7 @@ static void advise_dontneed_part(struct cache *cache, uint32_t file, uint64_t fi
 		uint32_t slot = cache_lookup(cache, file, index);
 		struct page *page = &cache->queue.pages[slot];
 		uint32_t node;
+		uint16_t *high;
 
 		if (!slot) {
 			/* Shadows in the range go too; a missing node is 64 pages of nothing. */
@@ -38,14 +39,10 @@ static void advise_dontneed_part(struct cache *cache, uint32_t file, uint64_t fi
 				index = (index | (NODE_PAGES - 1)) + 1;
 				continue;
 			}
-			if (index_node(&cache->index, node)->high[index % NODE_PAGES]) {
-				struct node *at = index_node(&cache->index, node);
-
-				if (at->high[index % NODE_PAGES] & HIGH_SHADOW)
-					at->shadow_count--;
-				at->high[index % NODE_PAGES] = 0;
-				node_account(cache, node);
-			}
+			high = &index_node(&cache->index, node)->high[index % NODE_PAGES];
+			if (*high & HIGH_SHADOW)
+				node_count(cache, node, 0, -1);
+			*high = 0;
 			index++;
 			continue;
 		}
@@ -82,8 +79,8 @@ static void advise_dontneed(struct cache *cache, uint32_t file, uint64_t offset,
 		return;
 	}
 	for (uint32_t node = cache->files.at[file].node_first; node;
-	     node = cache->index.keys[node].next_node) {
-		uint64_t base = (uint64_t)cache->index.keys[node].chunk << NODE_SHIFT;
+	     node = cache->index.heads[node].next_node) {
+		uint64_t base = (uint64_t)cache->index.heads[node].chunk << NODE_SHIFT;
 
 		advise_dontneed_part(cache, file, first, last, base > first ? base : first,
 				     base + NODE_PAGES < last ? base + NODE_PAGES : last);

@@ -350,7 +350,7 @@ void cache_memory_parts(const struct cache *cache, uint64_t *record_bytes, uint6
 		cache->domain.list_pages[LIST_INACTIVE] + cache->domain.list_pages[LIST_ACTIVE];
 	*record_bytes = cache->page_count * sizeof(struct page) +
 			(cache->queue.marks ? cache->page_count / 8 : 0);
-	*index_bytes = cache->index.node_count * (sizeof(struct node) + sizeof(struct node_key)) +
+	*index_bytes = cache->index.node_count * (sizeof(struct node) + sizeof(struct node_head)) +
 		       (cache->index.bucket_mask + UINT64_C(1)) * sizeof(uint32_t);
 	*index_entries = (uint64_t)cache->index.used_count * NODE_PAGES;
 	*remembered_pages = 0;
@@ -402,20 +402,20 @@ static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty,
 	const struct cache_file *file = &cache->files.at[id];
 	uint64_t resident = 0, live = 0, file_dirty = 0;
 
-	for (uint32_t node = file->node_first; node; node = cache->index.keys[node].next_node) {
+	for (uint32_t node = file->node_first; node; node = cache->index.heads[node].next_node) {
 		const struct node *at = index_node(&cache->index, node);
+		const struct node_head *head = &cache->index.heads[node];
 		uint32_t here = 0, shadows = 0;
 
-		assert(cache->index.keys[node].file == id);
-		assert(index_find(&cache->index, id, cache->index.keys[node].chunk) == node);
-		if (cache->index.keys[node].chunk < file->directory_chunks)
-			assert(file->directory[cache->index.keys[node].chunk] == node);
+		assert(head->file == id);
+		assert(index_find(&cache->index, id, head->chunk) == node);
+		if (head->chunk < file->directory_chunks)
+			assert(file->directory[head->chunk] == node);
 		for (uint32_t i = 0; i < NODE_PAGES; i++) {
 			if (at->low[i] & LOW_RESIDENT) {
 				const struct page *page =
 					&cache->queue.pages[at->low[i] & LOW_MASK];
-				uint64_t index =
-					((uint64_t)cache->index.keys[node].chunk << NODE_SHIFT) + i;
+				uint64_t index = ((uint64_t)head->chunk << NODE_SHIFT) + i;
 
 				assert(at->high[i] == 0);
 				assert(page_file(cache, page) == id);
@@ -428,14 +428,14 @@ static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty,
 				shadows += (at->high[i] & HIGH_SHADOW) != 0;
 			}
 		}
-		assert(here == at->resident_pages && shadows == at->shadow_count);
-		assert((here + shadows > 0) == (at->charged != NODE_NOT_LIVE));
-		assert((here == 0 && shadows > 0 && at->charged == NODE_LIVE_CHARGED) ==
-		       !!(at->lists & NODE_ON_SHADOW_LIST));
-		assert(!at->dirty || at->lists & NODE_ON_DIRTY_CHAIN);
+		assert(here == head->resident_pages && shadows == head->shadow_count);
+		assert((here + shadows > 0) == (head->charged != NODE_NOT_LIVE));
+		assert((here == 0 && shadows > 0 && head->charged == NODE_LIVE_CHARGED) ==
+		       !!(head->lists & NODE_ON_SHADOW_LIST));
+		assert(!at->dirty || head->lists & NODE_ON_DIRTY_CHAIN);
 		resident += here;
-		live += at->charged == NODE_LIVE_CHARGED;
-		*shadow_nodes += here == 0 && shadows > 0 && at->charged == NODE_LIVE_CHARGED;
+		live += head->charged == NODE_LIVE_CHARGED;
+		*shadow_nodes += here == 0 && shadows > 0 && head->charged == NODE_LIVE_CHARGED;
 		file_dirty += (uint64_t)__builtin_popcountll(at->dirty);
 	}
 	assert(resident == file->resident_pages && live == file->node_live);

@@ -12,7 +12,7 @@
  * that need it. The caller serialises. The same calls in the same order give the same result, to
  * the byte.
  *
- * Cost: 16 bytes a folio, 6.6 bytes an indexed page (resident, or evicted and remembered), 88 a
+ * Cost: 16 bytes a folio, 6.8 bytes an indexed page (resident, or evicted and remembered), 88 a
  * file, 28 a directory entry. Words and rules: linux-caching.md in the project's design; each rule
  * names its kernel source where it is written.
  */

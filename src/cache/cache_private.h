@@ -10,7 +10,7 @@
  * Slots 0 and 1 are the heads of the inactive and the active list; a queue policy uses list 0
  * alone.
  *
- * Index. 64 consecutive pages of a file share a node, as in the kernel's xarray: 6.6 bytes a page.
+ * Index. 64 consecutive pages of a file share a node, as in the kernel's xarray: 6.8 bytes a page.
  * Per page it holds `low`: RESIDENT | slot, or the low 31 bits of the shadow's age; and `high`: 0
  * while resident or never cached, else what is known of the eviction. A page whose shadow the
  * kernel has since thrown away keeps HIGH_EVICTED and the evictor, for our own counts: the policy
@@ -93,31 +93,36 @@ struct node {
 	uint64_t stored;
 	uint32_t shadow_prev, shadow_next; /* the shadow list */
 	uint32_t dirty_next;               /* the file's dirty chain */
-	uint8_t resident_pages;
-	uint8_t shadow_count;
-	uint8_t charged; /* enum node_charge */
-	uint8_t lists;   /* NODE_ON_... */
 };
 static_assert(sizeof(struct node) == 416, "6.5 bytes a page");
 
 enum node_charge { NODE_NOT_LIVE, NODE_LIVE_FREE /* a one-page file's */, NODE_LIVE_CHARGED };
 enum { NODE_ON_DIRTY_CHAIN = 1, NODE_ON_SHADOW_LIST = 2, NODE_HAS_TABLE = 4 /* mapped */ };
 
-/* Apart from the nodes, so that finding one touches little memory. */
-struct node_key {
+/*
+ * What a miss needs of a node beside its page's own entry. Apart from the nodes, which do not fit
+ * into the processor's caches where the heads do: finding a node and counting its pages wait for no
+ * memory. They move when a node is made: hold no pointer to one across index_insert().
+ */
+struct node_head {
 	uint32_t file;
 	uint32_t chunk;     /* index / NODE_PAGES; 2^38 pages, a pebibyte */
 	uint32_t next_node; /* of the same file */
+	uint8_t resident_pages;
+	uint8_t shadow_count;
+	uint8_t charged; /* enum node_charge */
+	uint8_t lists;   /* NODE_ON_... */
 };
+static_assert(sizeof(struct node_head) == 16, "a quarter of a byte a page");
 
 enum { NODES_PER_BLOCK = 1 << 16, DIRECTORY_CHUNKS_MAX = 1 << 20 /* 256 GiB */ };
 
 struct index {
-	struct node **blocks;  /* of NODES_PER_BLOCK */
-	struct node_key *keys; /* by node */
-	uint32_t node_count;   /* handed out, node 0 is none */
+	struct node **blocks;    /* of NODES_PER_BLOCK */
+	struct node_head *heads; /* by node */
+	uint32_t node_count;     /* handed out, node 0 is none */
 	uint32_t node_capacity;
-	uint32_t free_node; /* chained by keys[].next_node */
+	uint32_t free_node; /* chained by heads[].next_node */
 	uint32_t *buckets;
 	uint32_t bucket_mask;
 	uint32_t used_count;
@@ -306,6 +311,8 @@ struct cache {
 	struct cache_filesystem filesystem;
 	struct rules rules;
 	struct page_queue queue; /* .pages is the page array */
+	/* By list: how far the oldest pages have been asked for ahead of the next scan. A hint. */
+	uint32_t scouts[LIST_COUNT];
 	uint32_t page_capacity, page_count, free_slot;
 	struct index index;
 	struct domain domain;
@@ -367,7 +374,7 @@ static inline uint32_t cache_node_find(struct cache *cache, uint32_t file, uint6
 
 	if (chunk < at->directory_chunks)
 		return at->directory[chunk];
-	if (node && cache->index.keys[node].chunk == chunk)
+	if (node && cache->index.heads[node].chunk == chunk)
 		return node;
 	node = index_find(&cache->index, file, chunk);
 	if (node)
@@ -388,13 +395,13 @@ static inline uint32_t cache_lookup(struct cache *cache, uint32_t file, uint64_t
 
 static inline uint64_t page_index_of(const struct cache *cache, const struct page *page)
 {
-	return ((uint64_t)cache->index.keys[page->node].chunk << NODE_SHIFT) |
+	return ((uint64_t)cache->index.heads[page->node].chunk << NODE_SHIFT) |
 	       (page->bits & PAGE_OFFSET_MASK);
 }
 
 static inline uint32_t page_file(const struct cache *cache, const struct page *page)
 {
-	return cache->index.keys[page->node].file;
+	return cache->index.heads[page->node].file;
 }
 
 /* One past the last page of the folio at this slot. */
@@ -405,15 +412,14 @@ static inline uint64_t folio_end(const struct cache *cache, uint32_t slot)
 	return page_index_of(cache, page) + page_count(page);
 }
 
-/* What an eviction will write in the index. */
+/* What an eviction will write in the index. The page may be a free slot's, or a list's head. */
 static inline void page_prefetch_index(const struct cache *cache, const struct page *page)
 {
 	const struct node *node = index_node(&cache->index, page->node);
 
 	__builtin_prefetch(&node->low[page->bits & PAGE_OFFSET_MASK], 1);
 	__builtin_prefetch(&node->high[page->bits & PAGE_OFFSET_MASK], 1);
-	__builtin_prefetch(&node->dirty, 1);
-	__builtin_prefetch(&cache->index.keys[page->node]);
+	__builtin_prefetch(&cache->index.heads[page->node], 1);
 }
 
 /*
@@ -546,10 +552,10 @@ void lingering_free(struct cache *cache, uint64_t count);
 void shadow_list_add(struct cache *cache, uint32_t node);
 void shadow_list_remove(struct cache *cache, uint32_t node);
 /*
- * Brings charge and shadow list up to date after the node's counts changed. Never reclaims: whoever
+ * So many resident pages and shadows more, or fewer; charge and shadow list follow. Never reclaims: whoever
  * makes a node live has charged for it.
  */
-void node_account(struct cache *cache, uint32_t node);
+void node_count(struct cache *cache, uint32_t node, int resident_pages, int shadows);
 
 /* ---- readahead.c ---- */
 

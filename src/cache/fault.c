@@ -97,17 +97,17 @@ static bool fault(struct cache *cache, struct open_file *open, uint64_t index, b
 static void page_table_charge(struct cache *cache, uint32_t file, uint64_t index)
 {
 	uint64_t table = index / PAGES_PER_TABLE * PAGES_PER_TABLE;
-	struct node *node = index_node(&cache->index, cache_node_find(cache, file, index));
-	uint32_t slot = node->low[index % NODE_PAGES] & LOW_MASK;
+	uint32_t node = cache_node_find(cache, file, index),
+		 slot = cache_lookup(cache, file, index);
+	struct node_head *heads = cache->index.heads;
 
-	if (node->lists & NODE_HAS_TABLE)
+	if (heads[node].lists & NODE_HAS_TABLE)
 		return;
-	node->lists |= NODE_HAS_TABLE;
+	heads[node].lists |= NODE_HAS_TABLE;
 	for (uint64_t at = table; at < table + PAGES_PER_TABLE; at += NODE_PAGES) {
-		const struct node *other =
-			index_node(&cache->index, cache_node_find(cache, file, at));
+		uint32_t other = cache_node_find(cache, file, at);
 
-		if (other != node && other->lists & NODE_HAS_TABLE)
+		if (other != node && heads[other].lists & NODE_HAS_TABLE)
 			return;
 	}
 	/* Locked: paying for the table must not evict the page. */

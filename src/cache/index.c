@@ -2,8 +2,8 @@
  * index: (file, page) to node, by hashing (file, chunk)
  *
  * Linear probing at most half full, without tombstones: a removal moves later entries of its run
- * back. Keys are apart from the nodes and small, so that probing stays in the processor's caches
- * while the nodes do not fit there.
+ * back. Heads are apart from the nodes and small, so that probing stays in the processor's
+ * caches while the nodes do not fit there.
  */
 #include <assert.h>
 
@@ -18,12 +18,12 @@ static uint32_t hash(uint32_t file, uint32_t chunk)
 
 static uint32_t bucket_of(const struct index *index, uint32_t node)
 {
-	const struct node_key *key = &index->keys[node];
+	const struct node_head *head = &index->heads[node];
 
-	return hash(key->file, key->chunk) & index->bucket_mask;
+	return hash(head->file, head->chunk) & index->bucket_mask;
 }
 
-/* One block more. Block pointers and keys double; the nodes themselves never move. */
+/* One block more. Block pointers and heads double; the nodes themselves never move. */
 static void index_grow(struct index *index)
 {
 	uint32_t block = index->node_capacity / NODES_PER_BLOCK;
@@ -32,8 +32,8 @@ static void index_grow(struct index *index)
 		size_t blocks = block ? (size_t)block * 2 : 1;
 
 		index->blocks = memory_resize(index->blocks, blocks, sizeof(*index->blocks));
-		index->keys =
-			memory_resize(index->keys, blocks * NODES_PER_BLOCK, sizeof(*index->keys));
+		index->heads = memory_resize(index->heads, blocks * NODES_PER_BLOCK,
+					     sizeof(*index->heads));
 	}
 	index->blocks[block] = memory_alloc(NODES_PER_BLOCK, sizeof(struct node));
 	memory_use_randomly(index->blocks[block], NODES_PER_BLOCK * sizeof(struct node));
@@ -46,7 +46,7 @@ void index_init(struct index *index)
 	index->buckets = memory_alloc(index->bucket_mask + 1, sizeof(*index->buckets));
 	/* Node 0 is none, and empty: it can be looked into without asking. */
 	index_grow(index);
-	index->keys[0] = (struct node_key){.chunk = UINT32_MAX};
+	index->heads[0] = (struct node_head){.chunk = UINT32_MAX};
 }
 
 void index_deinit(struct index *index)
@@ -55,7 +55,7 @@ void index_deinit(struct index *index)
 	     i++)
 		memory_free(index->blocks[i]);
 	memory_free(index->blocks);
-	memory_free(index->keys);
+	memory_free(index->heads);
 	memory_free(index->buckets);
 }
 
@@ -64,9 +64,9 @@ uint32_t index_find(const struct index *index, uint32_t file, uint32_t chunk)
 	uint32_t at = hash(file, chunk) & index->bucket_mask, node;
 
 	while ((node = index->buckets[at]) != 0) {
-		const struct node_key *key = &index->keys[node];
+		const struct node_head *head = &index->heads[node];
 
-		if (key->chunk == chunk && key->file == file)
+		if (head->chunk == chunk && head->file == file)
 			return node;
 		at = (at + 1) & index->bucket_mask;
 	}
@@ -100,14 +100,14 @@ uint32_t index_insert(struct index *index, uint32_t file, uint32_t chunk)
 	uint32_t node = index->free_node;
 
 	if (node) {
-		index->free_node = index->keys[node].next_node;
+		index->free_node = index->heads[node].next_node;
 		*index_node(index, node) = (struct node){0};
 	} else {
 		node = index->node_count++;
 		if (node >= index->node_capacity)
 			index_grow(index);
 	}
-	index->keys[node] = (struct node_key){.file = file, .chunk = chunk};
+	index->heads[node] = (struct node_head){.file = file, .chunk = chunk};
 	if (++index->used_count * 2 > index->bucket_mask)
 		buckets_double(index);
 	bucket_put(index, node);
@@ -136,6 +136,6 @@ void index_remove(struct index *index, uint32_t node)
 		}
 	}
 	index->used_count--;
-	index->keys[node].next_node = index->free_node;
+	index->heads[node].next_node = index->free_node;
 	index->free_node = node;
 }

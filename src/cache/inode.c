@@ -119,8 +119,8 @@ static void nodes_drop_from(struct cache *cache, uint32_t id, uint64_t first_pag
 {
 	struct cache_file *file = &cache->files.at[id];
 
-	for (uint32_t node = file->node_first; node; node = cache->index.keys[node].next_node) {
-		uint64_t base = (uint64_t)cache->index.keys[node].chunk << NODE_SHIFT;
+	for (uint32_t node = file->node_first; node; node = cache->index.heads[node].next_node) {
+		uint64_t base = (uint64_t)cache->index.heads[node].chunk << NODE_SHIFT;
 		struct node *at = index_node(&cache->index, node);
 
 		if (base + NODE_PAGES <= first_page)
@@ -139,7 +139,7 @@ static void nodes_drop_from(struct cache *cache, uint32_t id, uint64_t first_pag
 					page_remove(cache, slot);
 			} else if (at->high[i]) {
 				if (at->high[i] & HIGH_SHADOW)
-					at->shadow_count--;
+					node_count(cache, node, 0, -1);
 				/*
 				 * When the inode goes, we still know that the page was evicted;
 				 * when the data goes, nothing.
@@ -150,7 +150,6 @@ static void nodes_drop_from(struct cache *cache, uint32_t id, uint64_t first_pag
 			if (pages_too)
 				at->stored &= ~(UINT64_C(1) << i);
 		}
-		node_account(cache, node);
 	}
 }
 
@@ -165,7 +164,7 @@ static void nodes_free(struct cache *cache, uint32_t id)
 	struct cache_file *file = &cache->files.at[id];
 
 	for (uint32_t node = file->node_first, next; node; node = next) {
-		next = cache->index.keys[node].next_node;
+		next = cache->index.heads[node].next_node;
 		index_remove(&cache->index, node);
 	}
 	file->node_first = file->node_last = file->dirty_chain = 0;
@@ -235,10 +234,11 @@ static void inode_steal_pages(struct cache *cache, uint32_t id)
 {
 	struct cache_file *file = &cache->files.at[id];
 
-	for (uint32_t node = file->node_first; node; node = cache->index.keys[node].next_node) {
+	for (uint32_t node = file->node_first; node; node = cache->index.heads[node].next_node) {
 		struct node *at = index_node(&cache->index, node);
 
-		for (uint32_t i = 0; i < NODE_PAGES && at->resident_pages > 0; i++) {
+		for (uint32_t i = 0; i < NODE_PAGES && cache->index.heads[node].resident_pages > 0;
+		     i++) {
 			struct page *page;
 
 			if (!(at->low[i] & LOW_RESIDENT))

@@ -85,6 +85,24 @@ void page_list_move(struct cache *cache, uint32_t slot, enum list to, bool to_ol
 	list_add(cache, slot, to, to_oldest);
 }
 
+/*
+ * A scan follows links from one cold record to the next, each a wait for memory. The scouts go
+ * ahead of it, one page for each page that comes in.
+ */
+static void scouts_advance(struct cache *cache)
+{
+	const struct page *pages = cache->queue.pages;
+
+	for (int list = 0; list < LIST_COUNT; list++) {
+		uint32_t slot = cache->scouts[list];
+
+		if (list == LIST_INACTIVE)
+			page_prefetch_index(cache, &pages[slot]);
+		slot = cache->scouts[list] = pages[slot].prev;
+		__builtin_prefetch(&pages[slot], 1);
+	}
+}
+
 /* ---- nodes ---- */
 
 /*
@@ -92,37 +110,44 @@ void page_list_move(struct cache *cache, uint32_t slot, enum list to, bool to_ol
  * page 0 needs none, nor does a folio of 64 pages or more, which fills a slot one level up. Source:
  * Linux lib/xarray.c; sizes: linux-caching.md 6.1. Upper levels are 1/64 of the leaves and not
  * modelled.
+ *
+ * The counts change in registers: a load of both bytes at once, right after a store to one of them,
+ * would wait for that store.
  */
-void node_account(struct cache *cache, uint32_t node)
+void node_count(struct cache *cache, uint32_t node, int resident_pages, int shadows)
 {
-	struct node *at = index_node(&cache->index, node);
-	struct cache_file *file = &cache->files.at[cache->index.keys[node].file];
-	bool lives = at->resident_pages + at->shadow_count > 0;
-	bool listed = at->lists & NODE_ON_SHADOW_LIST;
+	struct node_head *head = &cache->index.heads[node];
+	int resident_now = head->resident_pages + resident_pages;
+	int shadows_now = head->shadow_count + shadows;
+	bool lives = resident_now + shadows_now > 0;
+	bool listed = head->lists & NODE_ON_SHADOW_LIST;
 
-	if (listed != (lives && at->resident_pages == 0 && at->charged == NODE_LIVE_CHARGED)) {
+	assert(resident_now >= 0 && shadows_now >= 0 && resident_now + shadows_now <= NODE_PAGES);
+	head->resident_pages = (uint8_t)resident_now;
+	head->shadow_count = (uint8_t)shadows_now;
+	if (listed != (lives && resident_now == 0 && head->charged == NODE_LIVE_CHARGED)) {
 		if (listed)
 			shadow_list_remove(cache, node);
 		else
 			shadow_list_add(cache, node);
 	}
-	if (lives == (at->charged != NODE_NOT_LIVE))
+	if (lives == (head->charged != NODE_NOT_LIVE))
 		return;
 	if (lives) {
-		at->charged = NODE_LIVE_FREE;
+		head->charged = NODE_LIVE_FREE;
 	} else {
-		if (at->charged == NODE_LIVE_CHARGED) {
+		if (head->charged == NODE_LIVE_CHARGED) {
 			slab_charge(cache, -(int64_t)cache->filesystem.node_bytes);
-			file->node_live--;
+			cache->files.at[head->file].node_live--;
 		}
-		at->charged = NODE_NOT_LIVE;
+		head->charged = NODE_NOT_LIVE;
 	}
 }
 
 /* A second node near the start of the file makes a directory worth its while. */
 static void directory_add(struct cache_file *file, const struct index *index, uint32_t node)
 {
-	uint32_t chunk = index->keys[node].chunk, chunks = file->directory_chunks;
+	uint32_t chunk = index->heads[node].chunk, chunks = file->directory_chunks;
 
 	if (chunk >= DIRECTORY_CHUNKS_MAX || !file->node_first)
 		return;
@@ -136,7 +161,7 @@ static void directory_add(struct cache_file *file, const struct index *index, ui
 			return;
 		file->directory = memory_resize(file->directory, wanted, sizeof(*file->directory));
 		for (uint32_t i = chunks; i < wanted; i++)
-			file->directory[i] = index_find(index, index->keys[node].file, i);
+			file->directory[i] = index_find(index, index->heads[node].file, i);
 		file->directory_chunks = wanted;
 	}
 	file->directory[chunk] = node;
@@ -154,14 +179,14 @@ static void node_prepare(struct cache *cache, uint32_t file, uint64_t page_index
 	if (!node) {
 		node = index_insert(&cache->index, file, (uint32_t)(page_index >> NODE_SHIFT));
 		directory_add(at, &cache->index, node);
-		cache->index.keys[node].next_node = at->node_first;
+		cache->index.heads[node].next_node = at->node_first;
 		at->node_first = at->node_last = node;
 	}
-	if (index_node(&cache->index, node)->charged == NODE_LIVE_CHARGED || order >= NODE_SHIFT ||
+	if (cache->index.heads[node].charged == NODE_LIVE_CHARGED || order >= NODE_SHIFT ||
 	    at->size_bytes <= PAGE_BYTES || cache->is_bare)
 		return;
 	slab_charge(cache, cache->filesystem.node_bytes);
-	index_node(&cache->index, node)->charged = NODE_LIVE_CHARGED;
+	cache->index.heads[node].charged = NODE_LIVE_CHARGED;
 	at->node_live++;
 }
 
@@ -187,7 +212,9 @@ static void node_fill(struct cache *cache, uint32_t node, uint32_t first, uint32
 		      uint32_t slot, bool is_read, struct memory *memory)
 {
 	struct node *at = index_node(&cache->index, node);
+	const struct node_head *head = &cache->index.heads[node];
 	struct counters *counted = cache_counted(cache);
+	int shadows = 0;
 
 	for (uint32_t i = first; i < first + pages; i++) {
 		uint16_t high = at->high[i];
@@ -195,13 +222,11 @@ static void node_fill(struct cache *cache, uint32_t node, uint32_t first, uint32
 		if (high) {
 			if (high & HIGH_SHADOW) {
 				*memory = (struct memory){at->low[i], high};
-				at->shadow_count--;
+				shadows++;
 			}
 			/* A hole is filled with zeros: nothing is read again. */
-			if (is_read &&
-			    page_is_stored(cache, cache->index.keys[node].file,
-					   ((uint64_t)cache->index.keys[node].chunk << NODE_SHIFT) +
-						   i)) {
+			if (is_read && page_is_stored(cache, head->file,
+						      ((uint64_t)head->chunk << NODE_SHIFT) + i)) {
 				counted->reread_bytes += PAGE_BYTES;
 				cache->blame[cache->stream * CACHE_STREAMS +
 					     (high & HIGH_EVICTOR_MASK)]++;
@@ -210,7 +235,7 @@ static void node_fill(struct cache *cache, uint32_t node, uint32_t first, uint32
 		}
 		at->low[i] = LOW_RESIDENT | slot;
 	}
-	at->resident_pages = (uint8_t)(at->resident_pages + pages);
+	node_count(cache, node, (int)pages, -shadows);
 }
 
 uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t order,
@@ -233,6 +258,7 @@ uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, ui
 	for (uint64_t at = page_index; at < page_index + pages; at += NODE_PAGES)
 		node_prepare(cache, file, at, order);
 	slot = slot_take(cache);
+	scouts_advance(cache);
 	for (uint32_t done = 0; done < pages; done += NODE_PAGES) {
 		uint32_t node = cache_node_find(cache, file, page_index + done);
 		uint32_t here = pages < NODE_PAGES ? pages : NODE_PAGES;
@@ -246,7 +272,6 @@ uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, ui
 			};
 		node_fill(cache, node, (uint32_t)((page_index + done) % NODE_PAGES), here, slot,
 			  is_read, &memory);
-		node_account(cache, node);
 	}
 	cache->files.at[file].resident_pages += pages;
 
@@ -325,10 +350,7 @@ void page_evict(struct cache *cache, uint32_t slot)
 			at->low[i] = low;
 			at->high[i] = high;
 		}
-		at->resident_pages = (uint8_t)(at->resident_pages - here);
-		if (high & HIGH_SHADOW)
-			at->shadow_count = (uint8_t)(at->shadow_count + here);
-		node_account(cache, node);
+		node_count(cache, node, -(int)here, high & HIGH_SHADOW ? (int)here : 0);
 	}
 	cache_counted(cache)->evictions += pages;
 	cache->files.at[file].resident_pages -= pages;
@@ -358,8 +380,7 @@ void page_remove(struct cache *cache, uint32_t slot)
 				cache->streams[page_stream(page)].dirty_pages--;
 			}
 		}
-		at->resident_pages = (uint8_t)(at->resident_pages - here);
-		node_account(cache, node);
+		node_count(cache, node, -(int)here, 0);
 	}
 	cache->files.at[file].resident_pages -= pages;
 	page_forget(cache, slot);
@@ -374,7 +395,8 @@ void page_set_dirty(struct cache *cache, uint32_t slot, uint64_t page_index)
 	struct page *page = &cache->queue.pages[slot];
 	uint32_t node = cache_node_find(cache, page_file(cache, page), page_index);
 	struct node *at = index_node(&cache->index, node);
-	struct cache_file *file = &cache->files.at[cache->index.keys[node].file];
+	struct node_head *head = &cache->index.heads[node];
+	struct cache_file *file = &cache->files.at[head->file];
 	uint64_t bit = UINT64_C(1) << (page_index % NODE_PAGES);
 
 	page->bits |= PAGE_DIRTY;
@@ -387,12 +409,12 @@ void page_set_dirty(struct cache *cache, uint32_t slot, uint64_t page_index)
 		file->backed_pages++;
 	else if (page_index > file->backed_pages)
 		at->stored |= bit;
-	if (!(at->lists & NODE_ON_DIRTY_CHAIN)) {
-		at->lists |= NODE_ON_DIRTY_CHAIN;
+	if (!(head->lists & NODE_ON_DIRTY_CHAIN)) {
+		head->lists |= NODE_ON_DIRTY_CHAIN;
 		at->dirty_next = file->dirty_chain;
 		file->dirty_chain = node;
 	}
-	writeback_file_dirtied(cache, cache->index.keys[node].file);
+	writeback_file_dirtied(cache, head->file);
 }
 
 /*

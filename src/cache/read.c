@@ -118,7 +118,7 @@ static inline uint32_t lookup_directly(const struct cache *cache, const struct c
 
 	if (chunk < file->directory_chunks)
 		node = file->directory[chunk];
-	else if (cache->index.keys[node].chunk != chunk)
+	else if (cache->index.heads[node].chunk != chunk)
 		return 0;
 	if (!node)
 		return 0;
@@ -188,14 +188,15 @@ void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 	const struct page *pages = cache->queue.pages;
 	uint64_t page_index = offset >> PAGE_SHIFT;
 	const struct node *node;
-	uint32_t low;
+	uint32_t id, low;
 
 	/* With two lists a use moves a page seldom; a queue policy's may move it each time. */
 	if (step == CACHE_PREFETCH_NEIGHBOURS && cache->policy->mark)
 		return;
 	if (page_index >> NODE_SHIFT >= file->directory_chunks)
 		return;
-	node = index_node(&cache->index, file->directory[page_index >> NODE_SHIFT]);
+	id = file->directory[page_index >> NODE_SHIFT];
+	node = index_node(&cache->index, id);
 	page_index %= NODE_PAGES;
 	if (step == CACHE_PREFETCH_INDEX) {
 		__builtin_prefetch(&node->low[page_index]);
@@ -211,8 +212,8 @@ void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 		}
 	} else if (step == CACHE_PREFETCH_RECORD) {
 		/* It will be inserted. */
+		__builtin_prefetch(&cache->index.heads[id], 1);
 		__builtin_prefetch(&node->high[page_index], 1);
-		__builtin_prefetch(&node->dirty, 1);
 	}
 }
 

@@ -157,7 +157,7 @@ static bool any_cached(struct cache *cache, uint32_t file, uint64_t first, uint6
 		uint32_t id = cache_node_find(cache, file, at), any = 0;
 		const struct node *node = index_node(&cache->index, id);
 
-		if (!id || node->resident_pages == 0)
+		if (cache->index.heads[id].resident_pages == 0)
 			continue;
 		for (uint64_t i = at % NODE_PAGES; i < at % NODE_PAGES + least(pages, NODE_PAGES);
 		     i++)

@@ -84,6 +84,8 @@ uint64_t reclaim(struct cache *cache, uint64_t target_pages, bool is_background)
 	}
 	if (cache->policy->reclaimed)
 		cache->policy->reclaimed(cache);
+	for (uint32_t list = 0; list < LIST_COUNT; list++)
+		cache->scouts[list] = list;
 	return scan.reclaimed_pages;
 }
 

@@ -97,7 +97,7 @@ void shadow_list_add(struct cache *cache, uint32_t node)
 	struct domain *domain = &cache->domain;
 	struct node *at = index_node(&cache->index, node);
 
-	at->lists |= NODE_ON_SHADOW_LIST;
+	cache->index.heads[node].lists |= NODE_ON_SHADOW_LIST;
 	at->shadow_prev = domain->shadow_last;
 	at->shadow_next = 0;
 	if (domain->shadow_last)
@@ -113,7 +113,7 @@ void shadow_list_remove(struct cache *cache, uint32_t node)
 	struct domain *domain = &cache->domain;
 	struct node *at = index_node(&cache->index, node);
 
-	at->lists &= (uint8_t)~NODE_ON_SHADOW_LIST;
+	cache->index.heads[node].lists &= (uint8_t)~NODE_ON_SHADOW_LIST;
 	if (at->shadow_prev)
 		index_node(&cache->index, at->shadow_prev)->shadow_next = at->shadow_next;
 	else
@@ -142,13 +142,12 @@ static uint64_t shadow_scan(struct cache *cache, struct scan *scan, uint64_t cou
 
 	(void)scan;
 	while (count-- > 0 && cache->domain.shadow_list) {
-		uint32_t node = cache->domain.shadow_list, file = cache->index.keys[node].file;
+		uint32_t node = cache->domain.shadow_list, file = cache->index.heads[node].file;
 		struct node *at = index_node(&cache->index, node);
 
 		for (uint32_t i = 0; i < NODE_PAGES; i++)
 			at->high[i] &= (uint16_t)~HIGH_SHADOW;
-		at->shadow_count = 0;
-		node_account(cache, node);
+		node_count(cache, node, 0, -cache->index.heads[node].shadow_count);
 		inode_pages_gone(cache, file);
 		freed++;
 	}

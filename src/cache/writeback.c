@@ -80,7 +80,7 @@ static void node_write(struct cache *cache, uint32_t node, uint64_t mask, struct
 {
 	struct node *at = index_node(&cache->index, node);
 	uint64_t dirty = at->dirty & mask,
-		 base = (uint64_t)cache->index.keys[node].chunk << NODE_SHIFT;
+		 base = (uint64_t)cache->index.heads[node].chunk << NODE_SHIFT;
 
 	at->dirty &= ~mask;
 	while (dirty) {
@@ -102,13 +102,13 @@ static void node_write(struct cache *cache, uint32_t node, uint64_t mask, struct
 				page->bits &= ~PAGE_DIRTY;
 			count++;
 		}
-		if (last && last->file == cache->index.keys[node].file &&
+		if (last && last->file == cache->index.heads[node].file &&
 		    last->index + last->pages == base + first)
 			last->pages += count;
 		else
 			plan->write[plan->write_count++] =
 				(struct cache_run){.index = base + first,
-						   .file = cache->index.keys[node].file,
+						   .file = cache->index.heads[node].file,
 						   .pages = count};
 		plan->write_bytes += bytes_from_pages(count);
 	}
@@ -146,7 +146,7 @@ bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t l
 	while (*link) {
 		uint32_t node = *link;
 		struct node *at = index_node(&cache->index, node);
-		uint64_t base = (uint64_t)cache->index.keys[node].chunk << NODE_SHIFT,
+		uint64_t base = (uint64_t)cache->index.heads[node].chunk << NODE_SHIFT,
 			 mask = UINT64_MAX;
 
 		if (!plan_has_room(plan)) {
@@ -161,7 +161,7 @@ bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t l
 			mask &= (UINT64_C(1) << (last - base)) - 1;
 		node_write(cache, node, mask, plan);
 		if (at->dirty == 0) {
-			at->lists &= (uint8_t)~NODE_ON_DIRTY_CHAIN;
+			cache->index.heads[node].lists &= (uint8_t)~NODE_ON_DIRTY_CHAIN;
 			*link = at->dirty_next;
 		} else {
 			link = &at->dirty_next;
