@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "base/size.h"
 #include "cli/command.h"
+#include "cli/on_kernel.h"
 #include "cli/progress.h"
 #include "machine/model/model.h"
 #include "op/trace.h"
@@ -17,8 +18,9 @@ struct replay_arguments {
 	struct text_list traces;
 	struct given memory, cgroup_limit, readahead, pinned, pages, seed;
 	struct text_list policies, streams;
-	const char *filesystem, *device, *stream_rule, *format, *key;
+	const char *filesystem, *device, *stream_rule, *format, *key, *machine;
 	bool lenient, json, bare;
+	struct on_kernel_arguments kernel;
 };
 
 #define FIELD(name) offsetof(struct replay_arguments, name)
@@ -64,6 +66,11 @@ static const struct option options[] = {
 	 OPTION_FLAG, FIELD(lenient), COMPLETE_NONE},
 	{"seed", 0, "N", "seed of whatever is drawn by lot; 1 when not given", OPTION_NUMBER,
 	 FIELD(seed), COMPLETE_NONE},
+	{"on", 0, "model|kernel",
+	 "the machine: `model` (when not given) predicts, `kernel` has the kernel under it do it "
+	 "in a memory cgroup, as root",
+	 OPTION_TEXT, FIELD(machine), COMPLETE_WORDS},
+	ON_KERNEL_OPTIONS(replay_arguments, kernel),
 	{"json", 0, NULL, "print JSON; several policies give {\"runs\": [...]}", OPTION_FLAG,
 	 FIELD(json), COMPLETE_NONE},
 	{"bare", 0, NULL, "the plain cache: one look-up a page and nothing else; needs --pages",
@@ -86,6 +93,8 @@ struct plan {
 	size_t policy_count;
 	enum bare_key key;
 	enum stream_rule rule;
+	bool on_kernel;
+	struct kernel_options kernel; /* all but streams and progress */
 };
 
 /* The index of `name` among `names`. Fails with the nearest. */
@@ -193,6 +202,55 @@ static bool machine_check(struct plan *plan, struct error *error)
 	return filesystem_choose(plan, error);
 }
 
+/* What the kernel decides itself is refused, so that nobody believes that it was heeded. */
+static bool kernel_check(struct plan *plan, struct error *error)
+{
+	const struct replay_arguments *arguments = plan->arguments;
+	const char *extra = arguments->policies.count ? "--policy"
+			    : arguments->device       ? "--device"
+						      : NULL;
+
+	if (arguments->bare)
+		return error_input(error, "--bare is a plain cache, which no kernel is: leave out "
+					  "--on kernel");
+	if (extra)
+		return error_input(error,
+				   "%s: on the kernel, that is what the kernel has; `refault "
+				   "validate` holds a policy against it",
+				   extra);
+	if (arguments->memory.given)
+		return error_input(error, "on the kernel the workload runs in a memory cgroup: "
+					  "--cgroup-limit SIZE instead of --memory");
+	if (arguments->kernel.directory && (arguments->filesystem || arguments->readahead.given))
+		return error_input(error,
+				   "--directory uses the file system that is there: no %s with it",
+				   arguments->filesystem ? "--filesystem" : "--readahead");
+	plan->kernel = (struct kernel_options){
+		.cgroup_limit_bytes = plan->model.memory_bytes,
+		.pinned_bytes = plan->model.pinned_bytes,
+		.filesystem = filesystem_name(plan->model.filesystem),
+		.readahead_bytes = plan->model.readahead_bytes,
+		.seed = plan->model.seed,
+	};
+	return on_kernel_apply(&arguments->kernel, &plan->kernel, error);
+}
+
+/* --on, and what belongs to it. */
+static bool machine_choose(struct plan *plan, struct error *error)
+{
+	static const char *const machines[] = {"model", "kernel", NULL};
+	const char *extra = on_kernel_given(&plan->arguments->kernel);
+	size_t machine = 0;
+
+	if (plan->arguments->machine &&
+	    !word_find(&machine, plan->arguments->machine, machines, "machine", error))
+		return false;
+	plan->on_kernel = machine == 1;
+	if (plan->on_kernel)
+		return kernel_check(plan, error);
+	return !extra || error_input(error, "%s is for a run on the kernel: add --on kernel", extra);
+}
+
 static bool policies_parse(struct plan *plan, struct error *error)
 {
 	const struct text_list *texts = &plan->arguments->policies;
@@ -237,7 +295,7 @@ static bool plan_make(struct plan *plan, const struct replay_arguments *argument
 	    !word_find(&rule, arguments->stream_rule, rules, "streams", error))
 		return false;
 	plan->rule = rule_of[rule];
-	if (!policies_parse(plan, error))
+	if (!policies_parse(plan, error) || !machine_choose(plan, error))
 		return false;
 	return plan->policy_count == 1 || trace_can_be_read_again(plan->trace, error);
 }
@@ -277,6 +335,59 @@ static struct op_source *source_open(const struct plan *plan, struct error *erro
 		 source->format);
 	op_source_destroy(source);
 	return NULL;
+}
+
+/* A trace that is read once for each run on the kernel. */
+struct rereading {
+	const struct plan *plan;
+	struct reading *reading;
+};
+
+static struct op_source *reread_open(void *context, struct error *error)
+{
+	struct rereading *rereading = context;
+	struct op_source *source = source_open(rereading->plan, error);
+
+	rereading->reading->is_open = source != NULL;
+	return source;
+}
+
+static void reread_close(void *context, struct op_source *source)
+{
+	struct rereading *rereading = context;
+
+	rereading->reading->skipped = trace_skipped(source);
+	rereading->reading->is_cut_off = trace_is_cut_off(source);
+	op_source_destroy(source);
+}
+
+static bool replay_on_kernel(const struct plan *plan, struct result *result,
+			     struct reading *reading, struct error *error)
+{
+	struct rereading rereading = {plan, reading};
+	struct kernel_options kernel = plan->kernel;
+	const struct kernel_source source = {
+		.open = reread_open,
+		.close = reread_close,
+		.is_once = !trace_can_be_read_again(plan->trace, error),
+		.context = &rereading,
+	};
+	struct progress progress;
+	bool done;
+
+	*reading = (struct reading){0};
+	kernel.streams = streams_make(plan, error);
+	if (!kernel.streams)
+		return false;
+	progress_begin(&progress, "running");
+	kernel.progress = progress.wanted ? progress_update : NULL;
+	kernel.progress_context = &progress;
+	on_kernel_begin(&kernel);
+	done = kernel_run(&kernel, &source, result, error);
+	progress_end(&progress);
+	on_kernel_end();
+	stream_map_destroy(kernel.streams);
+	return done;
 }
 
 /* One policy over the whole trace. */
@@ -393,7 +504,10 @@ static int replay(const void *values)
 	}
 	results = memory_alloc(plan.policy_count, sizeof(*results));
 	for (; done < plan.policy_count; done++) {
-		if (replay_one(&plan, &plan.policies[done], &results[done], &reading, &error))
+		if (plan.on_kernel
+			    ? replay_on_kernel(&plan, &results[done], &reading, &error)
+			    : replay_one(&plan, &plan.policies[done], &results[done], &reading,
+					 &error))
 			continue;
 		code = fail(&plan, &reading, &error);
 		goto out;
@@ -410,6 +524,8 @@ out:
 static const char *const usage[] = {
 	"replay TRACE (--memory SIZE | --cgroup-limit SIZE) [--policy NAME[,KEY=VALUE]...]... "
 	"[--json]",
+	"replay TRACE --on kernel --cgroup-limit SIZE [--filesystem NAME] [--statistics fresh|lazy] "
+	"[--json]",
 	"replay TRACE --bare --pages N [--policy NAME]... [--key page4k|lbn] [--json]",
 	NULL,
 };
@@ -423,6 +539,8 @@ static const struct example examples[] = {
 	{"replay db.csv.zst --memory 16GiB --pinned 4GiB --filesystem xfs --stream '^pg_wal/=wal' "
 	 "--json",
 	 "a whole machine, 4 GiB of which the database keeps to itself; JSON for programs"},
+	{"replay wal.csv --cgroup-limit 256MiB --on kernel --filesystem xfs",
+	 "what the kernel of this machine does with it, for real (as root)"},
 	{"replay block.bin --bare --pages 65536 --policy lru",
 	 "misses of a plain LRU cache of 65,536 pages"},
 	{0},
@@ -439,7 +557,10 @@ const struct command command_replay = {
 		"(time_ns,thread,op,path,offset,bytes) or a foreign format "
 		"(`refault list formats`), plain or compressed with zstd, gzip or xz; - is "
 		"standard input. With several "
-		"--policy the trace is replayed under each, and they are shown side by side.",
+		"--policy the trace is replayed under each, and they are shown side by side.\n\n"
+		"With --on kernel the operations are system calls: a process makes them as fast as "
+		"they go, in a memory cgroup, on a file system made for the run, whose caches are "
+		"cold; the counters are the kernel's. Nothing of it is left afterwards.",
 	.options = options,
 	.examples = examples,
 	.arguments_bytes = sizeof(struct replay_arguments),

@@ -13,6 +13,7 @@
 #include "base/nearest.h"
 #include "cache/policy_options.h"
 #include "cli/command.h"
+#include "cli/on_kernel.h"
 #include "cli/progress.h"
 #include "machine/model/model.h"
 #include "report/comparison.h"
@@ -24,8 +25,9 @@
 struct run_arguments {
 	struct text_list scenarios, sets, policies;
 	struct given seed;
-	const char *machine;
+	const char *machine, *clock;
 	bool json;
+	struct on_kernel_arguments kernel;
 };
 
 #define FIELD(name) offsetof(struct run_arguments, name)
@@ -43,8 +45,17 @@ static const struct option options[] = {
 	 OPTION_TEXTS, FIELD(policies), COMPLETE_POLICY},
 	{"seed", 0, "N", "of all that is drawn by lot; the scenario's own when not given",
 	 OPTION_NUMBER, FIELD(seed), COMPLETE_NONE},
-	{"on", 0, "model", "the machine that carries it out: only `model` so far", OPTION_TEXT,
-	 FIELD(machine), COMPLETE_WORDS},
+	{"on", 0, "model|kernel",
+	 "the machine: `model` (when not given) predicts, `kernel` has the kernel under it do it "
+	 "in a memory cgroup, as root",
+	 OPTION_TEXT, FIELD(machine), COMPLETE_WORDS},
+	{"clock", 0, "real|scenario",
+	 "on the kernel: `real` (when not given) has each thread of a job be one, as fast as this "
+	 "machine is; `scenario` lets one operation after the other take as long as the "
+	 "scenario's device and processor would, so that jobs go at the pace that they have in "
+	 "the model",
+	 OPTION_TEXT, FIELD(clock), COMPLETE_WORDS},
+	ON_KERNEL_OPTIONS(run_arguments, kernel),
 	{"json", 0, NULL, "print JSON; a comparison gives {\"figures\": [...], \"runs\": [...]}",
 	 OPTION_FLAG, FIELD(json), COMPLETE_NONE},
 	{0},
@@ -55,6 +66,8 @@ struct plan {
 	const struct run_arguments *arguments;
 	struct scenario scenario;
 	struct model_options model; /* all but policy and progress */
+	bool on_kernel;
+	struct kernel_options kernel; /* all but progress */
 	uint64_t seed;
 
 	const char *key; /* what differs; NULL: one run, nothing to compare */
@@ -74,9 +87,6 @@ static bool machine_make(struct plan *plan, struct error *error)
 	const struct scenario_machine *machine = &plan->scenario.machine;
 	struct nearest nearest = {.wanted = machine->filesystem};
 
-	if (plan->arguments->machine && strcmp(plan->arguments->machine, "model") != 0)
-		return error_input(error, "no machine \"%.80s\": so far there is only \"model\"",
-				   plan->arguments->machine);
 	plan->model = (struct model_options){
 		.filesystem = filesystem_find(machine->filesystem),
 		.memory_bytes = machine->memory_bytes,
@@ -186,6 +196,98 @@ static bool settings_make(struct plan *plan, struct error *error)
 	return true;
 }
 
+/* ---- the kernel ---- */
+
+static bool clock_choose(struct plan *plan, struct error *error)
+{
+	const char *clock = plan->arguments->clock ? plan->arguments->clock : "real";
+
+	plan->kernel.clock = KERNEL_CLOCK_REAL;
+	if (strcmp(clock, "scenario") == 0)
+		plan->kernel.clock = KERNEL_CLOCK_SCENARIO;
+	else if (strcmp(clock, "real") != 0)
+		return error_input(error, "--clock \"%.60s\": there are real and scenario", clock);
+	return true;
+}
+
+/* What the kernel decides itself is refused, so that nobody believes that it was heeded. */
+static bool kernel_check(struct plan *plan, struct error *error)
+{
+	const struct run_arguments *arguments = plan->arguments;
+
+	if (arguments->policies.count)
+		return error_input(error,
+				   "--policy: on the kernel, that is what the kernel has; `refault "
+				   "validate` holds a policy against it");
+	if (!plan->model.is_cgroup)
+		return error_input(error, "on the kernel the workload runs in a memory cgroup: this "
+					  "scenario is about a whole machine (--set "
+					  "machine.cgroup_limit=SIZE)");
+	plan->kernel = (struct kernel_options){
+		.cgroup_limit_bytes = plan->model.memory_bytes,
+		.pinned_bytes = plan->model.pinned_bytes,
+		.filesystem = filesystem_name(plan->model.filesystem),
+		.readahead_bytes = plan->model.readahead_bytes,
+		.seed = plan->seed,
+		.device_read_bytes_per_s = plan->model.device_read_bytes_per_s,
+		.device_write_bytes_per_s = plan->model.device_write_bytes_per_s,
+		.hit_ns_per_page = plan->model.hit_ns_per_page,
+		.op_ns = plan->model.op_ns,
+	};
+	/* One run: there is nothing to compare. */
+	plan->key = NULL;
+	plan->count = 1;
+	return clock_choose(plan, error) &&
+	       on_kernel_apply(&arguments->kernel, &plan->kernel, error);
+}
+
+static bool machine_choose(struct plan *plan, struct error *error)
+{
+	const char *name = plan->arguments->machine ? plan->arguments->machine : "model";
+	const char *extra = plan->arguments->clock ? "--clock"
+						   : on_kernel_given(&plan->arguments->kernel);
+
+	if (strcmp(name, "kernel") == 0) {
+		plan->on_kernel = true;
+		return kernel_check(plan, error);
+	}
+	if (strcmp(name, "model") != 0)
+		return error_input(error, "no machine \"%.80s\": there are model, kernel", name);
+	return !extra || error_input(error, "%s is for a run on the kernel: add --on kernel", extra);
+}
+
+static struct op_source *scenario_open(void *context, struct error *error)
+{
+	struct plan *plan = context;
+
+	return scenario_source_create(&plan->scenario, plan->seed, error);
+}
+
+static void scenario_close(void *context, struct op_source *source)
+{
+	struct plan *plan = context;
+
+	plan->elapsed_ns[0] = scenario_source_elapsed_ns(source);
+	op_source_destroy(source);
+}
+
+static bool run_on_kernel(struct plan *plan, struct error *error)
+{
+	const struct kernel_source source = {
+		.open = scenario_open, .close = scenario_close, .context = plan};
+	struct progress progress;
+	bool done;
+
+	progress_begin(&progress, "running");
+	plan->kernel.progress = progress.wanted ? progress_update : NULL;
+	plan->kernel.progress_context = &progress;
+	on_kernel_begin(&plan->kernel);
+	done = kernel_run(&plan->kernel, &source, &plan->results[0], error);
+	progress_end(&progress);
+	on_kernel_end();
+	return done;
+}
+
 /* ---- the figures ---- */
 
 static const char *counter_name_at(const void *context, size_t index)
@@ -256,7 +358,8 @@ static bool plan_make(struct plan *plan, const struct run_arguments *arguments, 
 			   arguments->sets.count, error))
 		return false;
 	plan->seed = arguments->seed.given ? arguments->seed.value : plan->scenario.seed;
-	return machine_make(plan, error) && settings_make(plan, error) && rows_make(plan, error);
+	return machine_make(plan, error) && settings_make(plan, error) &&
+	       machine_choose(plan, error) && rows_make(plan, error);
 }
 
 static void plan_free(struct plan *plan)
@@ -427,7 +530,7 @@ static int run(const void *values)
 				shipped_manual(manual, sizeof(manual)));
 		goto out;
 	}
-	if (!run_all(&plan, &error)) {
+	if (!(plan.on_kernel ? run_on_kernel(&plan, &error) : run_all(&plan, &error))) {
 		code = command_fail(&error);
 		goto out;
 	}
@@ -448,6 +551,8 @@ static const struct example examples[] = {
 	 "one-use dentries and inodes against two files, with the published figures beside"},
 	{"run ./mine.yaml --policy linux-4.5 --policy linux-6.18 --policy lru",
 	 "a scenario of one's own under three policies"},
+	{"run inode-pressure-256m --on kernel",
+	 "on the kernel of this machine, for real (as root)"},
 	{"run hello --set machine.cgroup_limit=96MiB --set jobs.app.pattern=uniform",
 	 "the same with another machine and another order"},
 	{0},

@@ -2,13 +2,6 @@
 
 #include <string.h>
 
-char *text_copy(const char *text)
-{
-	size_t bytes = strlen(text) + 1;
-
-	return memcpy(memory_alloc(bytes, 1), text, bytes);
-}
-
 void recorder_init(struct recorder *recorder)
 {
 	*recorder = (struct recorder){.sample_every = 1};
@@ -22,28 +15,26 @@ void recorder_deinit(struct recorder *recorder)
 	array_deinit(&recorder->passes);
 }
 
-void recorder_mark(struct recorder *recorder, const struct cache *cache, const char *label,
+void recorder_mark(struct recorder *recorder, const struct counters *now, const char *label,
 		   uint64_t op_index)
 {
 	struct result_mark *mark = array_push(&recorder->marks);
 
 	mark->label = text_copy(label);
 	mark->op_index = op_index;
-	cache_counters(cache, 0, &mark->counters);
+	mark->counters = *now;
 }
 
-void recorder_pass(struct recorder *recorder, const struct cache *cache, uint32_t stream)
+void recorder_pass(struct recorder *recorder, uint32_t stream, const struct counters *now)
 {
 	while (recorder->passes.count <= stream)
 		*array_push(&recorder->passes) = (struct recorder_passes){0};
 	recorder->passes.at[stream].count++;
-	cache_counters(cache, stream, &recorder->passes.at[stream].counters);
+	recorder->passes.at[stream].counters = *now;
 }
 
-void recorder_take_sample(struct recorder *recorder, const struct cache *cache, uint64_t op_index)
+void recorder_sample(struct recorder *recorder, const struct counters *now, uint64_t op_index)
 {
-	struct counters now;
-
 	if (recorder->sample_count == RECORDER_SAMPLES) {
 		/* Every other one goes. */
 		for (size_t i = 0; i < RECORDER_SAMPLES / 2; i++)
@@ -51,14 +42,13 @@ void recorder_take_sample(struct recorder *recorder, const struct cache *cache, 
 		recorder->sample_count = RECORDER_SAMPLES / 2;
 		recorder->sample_every *= 2;
 	}
-	cache_counters(cache, 0, &now);
 	recorder->samples[recorder->sample_count++] = (struct result_sample){
 		.op_index = op_index,
-		.active_file_pages = now.active_file_pages,
-		.inactive_file_pages = now.inactive_file_pages,
-		.slab_bytes = now.slab_bytes,
-		.dirty_pages = now.dirty_pages,
-		.read_bytes = now.read_bytes,
+		.active_file_pages = now->active_file_pages,
+		.inactive_file_pages = now->inactive_file_pages,
+		.slab_bytes = now->slab_bytes,
+		.dirty_pages = now->dirty_pages,
+		.read_bytes = now->read_bytes,
 	};
 	recorder->sample_next =
 		op_index - op_index % recorder->sample_every + recorder->sample_every;
@@ -72,14 +62,14 @@ static bool did_something(const struct counters *counters)
 	return false;
 }
 
-void recorder_finish(struct recorder *recorder, const struct cache *cache, char *const *names,
-		     uint32_t name_count, struct result *result)
+void recorder_finish(struct recorder *recorder, const struct recorder_machine *machine,
+		     char *const *names, uint32_t name_count, struct result *result)
 {
-	uint32_t count = cache_stream_count(cache), kept = 0;
+	uint32_t count = machine->stream_count, kept = 0;
 	uint32_t *ids = memory_alloc(count, sizeof(*ids));
 
-	cache_counters(cache, 0, &result->totals);
-	result->known = COUNTERS_ALL_KNOWN;
+	machine->counters(machine->context, 0, &result->totals);
+	result->known = machine->known;
 	result->marks = recorder->marks.at;
 	result->mark_count = recorder->marks.count;
 	recorder->marks.at = NULL;
@@ -95,19 +85,17 @@ void recorder_finish(struct recorder *recorder, const struct cache *cache, char 
 
 		if (id == 0) {
 			/*
-			 * Stream 0 means the sum to cache_counters(); what nobody asked for is
+			 * Stream 0 means the sum; what nobody asked for is
 			 * metadata at the start, if anything.
 			 */
 			continue;
 		}
-		cache_counters(cache, id, &stream->counters);
+		machine->counters(machine->context, id, &stream->counters);
 		if (!did_something(&stream->counters))
 			continue;
 		stream->name =
 			text_copy(id < name_count && names && names[id] ? names[id] : "(none)");
-		/* Slab and pinned memory are not kept apart by stream. */
-		stream->known = COUNTERS_ALL_KNOWN & ~(UINT64_C(1) << COUNTER_slab_bytes |
-						       UINT64_C(1) << COUNTER_pinned_bytes);
+		stream->known = machine->streams_known;
 		if (id < recorder->passes.count) {
 			stream->passes = recorder->passes.at[id].count;
 			stream->at_pass = recorder->passes.at[id].counters;
@@ -115,10 +103,14 @@ void recorder_finish(struct recorder *recorder, const struct cache *cache, char 
 		ids[kept++] = id;
 	}
 	result->stream_count = kept;
+	if (!machine->blame) {
+		memory_free(ids);
+		return;
+	}
 	result->blame = memory_alloc((size_t)kept * kept + 1, sizeof(*result->blame));
 	for (uint32_t victim = 0; victim < kept; victim++)
 		for (uint32_t evictor = 0; evictor < kept; evictor++)
 			result->blame[victim * kept + evictor] =
-				cache_blame(cache, ids[victim], ids[evictor]);
+				machine->blame(machine->context, ids[victim], ids[evictor]);
 	memory_free(ids);
 }

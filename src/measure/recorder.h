@@ -8,7 +8,6 @@
 #define REFAULT_MEASURE_RECORDER_H
 
 #include "base/array.h"
-#include "cache/cache.h"
 #include "measure/result.h"
 
 enum { RECORDER_SAMPLES = 128 };
@@ -30,31 +29,39 @@ struct recorder {
 void recorder_init(struct recorder *recorder);
 void recorder_deinit(struct recorder *recorder);
 
-/* The counters now, under this label (copied). */
-void recorder_mark(struct recorder *recorder, const struct cache *cache, const char *label,
+/* These are the counters now, under this label (copied). */
+void recorder_mark(struct recorder *recorder, const struct counters *now, const char *label,
 		   uint64_t op_index);
 
-/* A pass of this stream (not 0) ends here. */
-void recorder_pass(struct recorder *recorder, const struct cache *cache, uint32_t stream);
+/* A pass of this stream (not 0) ends here, with these counters of its own. */
+void recorder_pass(struct recorder *recorder, uint32_t stream, const struct counters *now);
 
-void recorder_take_sample(struct recorder *recorder, const struct cache *cache, uint64_t op_index);
-
-/* Called after each op; almost always nothing to do. */
-static inline void recorder_sample(struct recorder *recorder, const struct cache *cache,
-				   uint64_t op_index)
+/* Asked after each op; almost always no. */
+static inline bool recorder_wants_sample(const struct recorder *recorder, uint64_t op_index)
 {
-	if (op_index >= recorder->sample_next)
-		recorder_take_sample(recorder, cache, op_index);
+	return op_index >= recorder->sample_next;
 }
+
+void recorder_sample(struct recorder *recorder, const struct counters *now, uint64_t op_index);
+
+/* The machine, as the recorder looks at it in the end. */
+struct recorder_machine {
+	const void *context;
+	uint32_t stream_count;         /* including the unused 0 */
+	uint64_t known, streams_known; /* bit per counter_id: of the totals, of each stream */
+
+	/* A stream's counters; 0: the sum of all. */
+	void (*counters)(const void *context, uint32_t stream, struct counters *counters);
+
+	/* Pages of `victim` read again that `evictor` had evicted; NULL: not known. */
+	uint64_t (*blame)(const void *context, uint32_t victim, uint32_t evictor);
+};
 
 /*
  * Fill totals, marks, samples, streams and blame of `result`. names[i] is stream i's; streams that
  * did nothing are left out, those without a name are "(none)".
  */
-void recorder_finish(struct recorder *recorder, const struct cache *cache, char *const *names,
-		     uint32_t name_count, struct result *result);
-
-/* A copy that result_deinit() frees. */
-char *text_copy(const char *text);
+void recorder_finish(struct recorder *recorder, const struct recorder_machine *machine,
+		     char *const *names, uint32_t name_count, struct result *result);
 
 #endif

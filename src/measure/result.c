@@ -1,7 +1,10 @@
 #include "measure/result.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -57,8 +60,40 @@ uint64_t counter_get(const struct counters *counters, enum counter_id id)
 	return *(const uint64_t *)(const void *)((const char *)counters + row(id)->offset);
 }
 
+uint64_t *counter_at(struct counters *counters, enum counter_id id)
+{
+	return (uint64_t *)(void *)((char *)counters + row(id)->offset);
+}
+
+char *text_copy(const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+
+	return memcpy(memory_alloc(bytes, 1), text, bytes);
+}
+
+void result_note(struct result *result, const char *format, ...)
+{
+	char text[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	result->notes =
+		memory_resize(result->notes, result->note_count + 1, sizeof(*result->notes));
+	result->notes[result->note_count++] = text_copy(text);
+}
+
 void result_deinit(struct result *result)
 {
+	for (size_t i = 0; i < result->note_count; i++)
+		memory_free(result->notes[i]);
+	memory_free(result->notes);
+	memory_free(result->marks_low);
+	memory_free(result->marks_high);
+	memory_free(result->kernel);
+	memory_free(result->statistics);
 	memory_free(result->input);
 	memory_free(result->machine);
 	memory_free(result->policy);

@@ -30,6 +30,7 @@ const char *counter_meaning(enum counter_id id);
 enum counter_unit counter_unit(enum counter_id id);
 bool counter_is_level(enum counter_id id);
 uint64_t counter_get(const struct counters *counters, enum counter_id id);
+uint64_t *counter_at(struct counters *counters, enum counter_id id);
 
 #define COUNTERS_ALL_KNOWN ((UINT64_C(1) << COUNTER_COUNT) - 1)
 
@@ -57,8 +58,10 @@ struct result_sample {
 struct result {
 	/* the machine and the input, for headings and JSON "machine" */
 	char *input;      /* "wal.csv", "cache-pressure" */
-	char *machine;    /* "model" */
-	char *policy;     /* "linux-6.18,statistics=fresh" as normalised */
+	char *machine;    /* "model", "kernel" */
+	char *policy;     /* "linux-6.18,statistics=fresh" as normalised; NULL: the kernel's own */
+	char *kernel;     /* the release of the kernel that did it, "6.18.44"; NULL: none did */
+	char *statistics; /* "fresh" or "lazy": how that kernel summed its counters; NULL: no kernel */
 	char *filesystem; /* "ext4"; NULL in bare mode */
 	uint64_t memory_bytes;
 	bool is_cgroup; /* memory_bytes is a cgroup's limit, not a whole machine */
@@ -83,7 +86,25 @@ struct result {
 
 	struct result_sample *samples;
 	size_t sample_count;
+
+	/*
+	 * A kernel that is left to itself does not repeat itself. What it did in several runs, of
+	 * which the figures above are the middle one's: the least and the most of each counter.
+	 */
+	uint64_t run_count;          /* 0 or 1: one run, and no range */
+	struct counters low, high;   /* of the totals */
+	struct counters *marks_low, *marks_high; /* by mark; NULL: one run */
+
+	char **notes; /* what whoever believes the figures must know, a sentence each */
+	size_t note_count;
 };
+
+/* A copy that result_deinit() frees. */
+char *text_copy(const char *text);
+
+/* Add a note: a sentence without a full stop. */
+void result_note(struct result *result, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 void result_deinit(struct result *result);
 

@@ -30,6 +30,15 @@ struct op_source_interface {
 	void (*completed)(struct op_source *source, const struct op *op, uint64_t done_ns);
 
 	/*
+	 * For a machine that carries out several ops at once: an op whose time has come at `now_ns`
+	 * (since the start), while others are under way, each of another thread. *got 0: none yet;
+	 * *next_ns is when there will be one, UINT64_MAX: when one of those under way is done, or
+	 * never, if none is. Not mixed with next() in one run. NULL in traces.
+	 */
+	bool (*next_due)(struct op_source *source, uint64_t now_ns, struct op *op, size_t *got,
+			 uint64_t *next_ns, struct error *error);
+
+	/*
 	 * How far through the input, and how long it is, in any unit; total 0: unknown. For
 	 * progress bars.
 	 */
@@ -48,6 +57,7 @@ struct op_source {
 	/* [0] unused; NULL when streams are given by path classes (op/stream.h) */
 	char **stream_names;
 	uint32_t stream_count; /* including the unused 0 */
+	uint32_t thread_count; /* its ops' threads are 0 .. thread_count; 0: not known */
 };
 
 static inline bool op_source_next(struct op_source *source, struct op *ops, size_t count,

@@ -157,6 +157,8 @@ static json_t *machine_json(const struct result *result, const struct report_opt
 	bool bare = options->bare_pages != 0;
 
 	json_object_set_new(machine, "kind", text(bare ? "bare" : result->machine));
+	json_object_set_new(machine, "kernel", text(result->kernel));
+	json_object_set_new(machine, "statistics", text(result->statistics));
 	json_object_set_new(machine, "policy", text(result->policy));
 	json_object_set_new(machine, "switches",
 			    bare ? json_null() : switches_json(result->policy));

@@ -50,7 +50,11 @@ static void machine_write(char *text, size_t bytes, const struct result *result,
 		given = (size_t)snprintf(text, bytes, "%s %s",
 					 result->is_cgroup ? "cgroup limit" : "memory",
 					 size_format(size, result->memory_bytes));
-	if (with_policy)
+	if (result->kernel)
+		given += (size_t)snprintf(text + given, bytes - given, "   Linux %.60s   %s "
+							       "statistics",
+					  result->kernel, result->statistics);
+	else if (with_policy)
 		given += (size_t)snprintf(text + given, bytes - given, "   policy %.900s",
 					  result->policy);
 	if (result->filesystem)

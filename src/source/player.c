@@ -92,6 +92,8 @@ struct player {
 	bool is_pending; /* an op is delivered and not completed */
 	struct op pending;
 	struct client *pending_client; /* NULL: the setup's */
+	struct client **clients;       /* by their order, for answers about several ops at once */
+	bool is_concurrent;            /* next_due() is asked: clients under way are off the heap */
 	uint64_t ops_total;
 };
 
@@ -513,7 +515,10 @@ static void player_completed(struct op_source *source, const struct op *op, uint
 	struct client *client = player->pending_client;
 	uint64_t ready_ns = done_ns > op->time_ns ? done_ns : op->time_ns + 1;
 
-	assert(player->is_pending);
+	if (player->is_concurrent)
+		client = op->thread ? player->clients[op->thread - 1] : NULL;
+	else
+		assert(player->is_pending);
 	player->is_pending = false;
 	if (!client) {
 		setup_completed(player->setup, op, ready_ns);
@@ -533,7 +538,10 @@ static void player_completed(struct op_source *source, const struct op *op, uint
 		}
 	}
 	client->ready_ns = ready_ns;
-	heap_sink(player, 0);
+	if (player->is_concurrent)
+		heap_push(player, client);
+	else
+		heap_sink(player, 0);
 }
 
 static void jobs_begin(struct player *player)
@@ -546,8 +554,8 @@ static void jobs_begin(struct player *player)
 	}
 }
 
-/* Deliver one op; false: there is none left. */
-static bool player_next_one(struct player *player, struct op *op)
+/* Deliver one op; false: there is none left, or none before `until_ns`. */
+static bool player_next_one(struct player *player, struct op *op, uint64_t until_ns)
 {
 	*op = (struct op){0};
 	if (!player->setup_is_over) {
@@ -565,6 +573,8 @@ static bool player_next_one(struct player *player, struct op *op)
 			client_end(player);
 			continue;
 		}
+		if (client->ready_ns > until_ns)
+			return false;
 		op->time_ns = client->ready_ns;
 		op->thread = client->order + 1;
 		op->stream = client->job->job->stream;
@@ -593,10 +603,36 @@ static bool player_next(struct op_source *source, struct op *ops, size_t count, 
 	/* Whoever asks on without an answer is told what happens if nothing takes time. */
 	if (player->is_pending)
 		player_completed(source, &player->pending, player->pending.time_ns);
-	*got = count > 0 && player_next_one(player, &ops[0]) ? 1 : 0;
+	*got = count > 0 && player_next_one(player, &ops[0], UINT64_MAX) ? 1 : 0;
 	if (*got) {
 		player->is_pending = true;
 		player->pending = ops[0];
+	}
+	return true;
+}
+
+static bool player_next_due(struct op_source *source, uint64_t now_ns, struct op *op, size_t *got,
+			    uint64_t *next_ns, struct error *error)
+{
+	struct player *player = (struct player *)source;
+
+	(void)error;
+	player->is_concurrent = true;
+	*got = 0;
+	*next_ns = UINT64_MAX;
+	/* The files are made one op after the other; the jobs' time begins where theirs ends. */
+	if (player->is_pending)
+		return true;
+	if (player_next_one(player, op, now_ns)) {
+		*got = 1;
+		if (!player->pending_client) {
+			player->is_pending = true;
+			return true;
+		}
+		op->time_ns = now_ns;
+		heap_pop(player);
+	} else if (player->heap_count) {
+		*next_ns = player->heap[0]->ready_ns;
 	}
 	return true;
 }
@@ -628,6 +664,7 @@ static void player_destroy(struct op_source *source)
 static const struct op_source_interface player_interface = {
 	.next = player_next,
 	.completed = player_completed,
+	.next_due = player_next_due,
 	.progress = player_progress,
 	.destroy = player_destroy,
 };
@@ -663,6 +700,12 @@ static void jobs_make(struct player *player)
 			player->ops_total = UINT64_MAX;
 	}
 	player->heap = arena_alloc(&player->arena, order * sizeof(*player->heap));
+	player->clients = arena_alloc(&player->arena, order * sizeof(*player->clients));
+	for (size_t i = 0; i < scenario->job_count; i++)
+		for (uint32_t t = 0; t < scenario->jobs[i].threads; t++)
+			player->clients[player->jobs[i].clients[t].order] =
+				&player->jobs[i].clients[t];
+	player->source.thread_count = order;
 }
 
 static void streams_make(struct player *player)

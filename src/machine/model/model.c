@@ -128,6 +128,14 @@ static void prefetch(struct model *model, const struct op *op, enum cache_prefet
 		cache_prefetch(model->cache, model->opens.at[id].handle, op->offset, step);
 }
 
+static __attribute__((noinline)) void sample(struct model *model)
+{
+	struct counters now;
+
+	cache_counters(model->cache, 0, &now);
+	recorder_sample(&model->recorder, &now, model->op_count);
+}
+
 static bool run_ops(struct model *model, struct error *error)
 {
 	const struct model_options *options = model->options;
@@ -149,7 +157,8 @@ static bool run_ops(struct model *model, struct error *error)
 				prefetch(model, &ops[i + PREFETCH_OPS], CACHE_PREFETCH_NEIGHBOURS);
 			if (!run_op(model, &ops[i], error))
 				return false;
-			recorder_sample(&model->recorder, model->cache, model->op_count);
+			if (recorder_wants_sample(&model->recorder, model->op_count))
+				sample(model);
 		}
 		if (options->progress && model->op_count >= next_progress) {
 			struct counters counters;
@@ -162,6 +171,41 @@ static bool run_ops(struct model *model, struct error *error)
 					  counters.reread_bytes);
 		}
 	}
+}
+
+static void stream_counters(const void *context, uint32_t stream, struct counters *counters)
+{
+	cache_counters(context, stream, counters);
+}
+
+static uint64_t stream_blame(const void *context, uint32_t victim, uint32_t evictor)
+{
+	return cache_blame(context, victim, evictor);
+}
+
+static void finish(struct model *model, struct result *result)
+{
+	struct stream_map *streams = model->options->streams;
+	const struct recorder_machine machine = {
+		.context = model->cache,
+		.stream_count = cache_stream_count(model->cache),
+		.known = COUNTERS_ALL_KNOWN,
+		/* Slab and pinned memory are not kept apart by stream. */
+		.streams_known =
+			COUNTERS_ALL_KNOWN & ~(UINT64_C(1) << COUNTER_slab_bytes |
+					       UINT64_C(1) << COUNTER_pinned_bytes),
+		.counters = stream_counters,
+		.blame = stream_blame,
+	};
+
+	if (streams)
+		recorder_finish(&model->recorder, &machine, stream_map_names(streams),
+				stream_map_count(streams), result);
+	else
+		recorder_finish(&model->recorder, &machine, model->source->stream_names,
+				model->source->stream_count, result);
+	result->op_count = model->op_count;
+	result->file_count = model->file_count;
 }
 
 bool model_run(const struct model_options *options, struct op_source *source, struct result *result,
@@ -195,18 +239,10 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 	recorder_init(&model->recorder);
 	done = run_ops(model, error);
 	if (done) {
-		if (options->streams)
-			recorder_finish(&model->recorder, model->cache,
-					stream_map_names(options->streams),
-					stream_map_count(options->streams), result);
-		else
-			recorder_finish(&model->recorder, model->cache, source->stream_names,
-					source->stream_count, result);
+		finish(model, result);
 		model_describe(options, source, result);
 		result->readahead_bytes = window;
 		result->filesystem = text_copy(options->filesystem->name);
-		result->op_count = model->op_count;
-		result->file_count = model->file_count;
 	}
 	recorder_deinit(&model->recorder);
 	if (model->is_mounted)

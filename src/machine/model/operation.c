@@ -395,17 +395,20 @@ static void make_mounted(struct model *model)
 bool operation_carry_out(struct model *model, const struct op *op, struct error *error)
 {
 	enum op_kind kind = (enum op_kind)op->kind;
+	struct counters now;
 	uint32_t node;
 
 	if (kind == OP_MARK && op->stream) {
 		/* A mark that has a stream is the end of a pass of it (source/player.h). */
-		recorder_pass(&model->recorder, model->cache, op->stream);
+		cache_counters(model->cache, op->stream, &now);
+		recorder_pass(&model->recorder, op->stream, &now);
 		return true;
 	}
 	if (kind == OP_MARK) {
 		cache_publish(model->cache); /* whoever reads the counters sums them */
-		recorder_mark(&model->recorder, model->cache,
-			      path_text(model->source->paths, op->path), model->op_count);
+		cache_counters(model->cache, 0, &now);
+		recorder_mark(&model->recorder, &now, path_text(model->source->paths, op->path),
+			      model->op_count);
 		return true;
 	}
 	if (kind == OP_SYNC) {

@@ -1,0 +1,67 @@
+#include "cli/on_kernel.h"
+
+#include <signal.h>
+#include <string.h>
+
+static volatile int interrupted;
+
+static void interrupt(int signal_number)
+{
+	interrupted = signal_number;
+}
+
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+void on_kernel_begin(struct kernel_options *options)
+{
+	const struct sigaction action = {.sa_handler = interrupt};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i], &action, NULL);
+	options->interrupted = &interrupted;
+}
+
+void on_kernel_end(void)
+{
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], SIG_DFL);
+	if (interrupted)
+		raise(interrupted);
+}
+
+const char *on_kernel_given(const struct on_kernel_arguments *arguments)
+{
+	return arguments->statistics         ? "--statistics"
+	       : arguments->runs.given       ? "--runs"
+	       : arguments->directory        ? "--directory"
+	       : arguments->images           ? "--images"
+	       : arguments->image_size.given ? "--image-size"
+	       : arguments->block_device     ? "--block-device"
+					     : NULL;
+}
+
+bool on_kernel_apply(const struct on_kernel_arguments *arguments, struct kernel_options *options,
+		     struct error *error)
+{
+	const char *statistics = arguments->statistics ? arguments->statistics : "fresh";
+
+	if (strcmp(statistics, "lazy") == 0)
+		options->statistics = KERNEL_STATISTICS_LAZY;
+	else if (strcmp(statistics, "fresh") != 0)
+		return error_input(error, "--statistics \"%.60s\": there are fresh and lazy",
+				   statistics);
+	if (arguments->runs.given && (arguments->runs.value == 0 || arguments->runs.value > 100))
+		return error_input(error, "--runs is from 1 to 100");
+	if (arguments->directory && (arguments->block_device || arguments->images))
+		return error_input(error,
+				   "--directory uses the file system that is there: no %s with it",
+				   arguments->images ? "--images" : "--block-device");
+	if (arguments->image_size.given && arguments->image_size.value < 320 * 1024 * 1024)
+		return error_input(error, "--image-size is at least 320MiB (xfs needs it)");
+	options->runs = (uint32_t)arguments->runs.value;
+	options->directory = arguments->directory;
+	options->image_directory = arguments->images;
+	options->block_device = arguments->block_device;
+	options->image_bytes = arguments->image_size.value;
+	return true;
+}

@@ -1,0 +1,79 @@
+/*
+ * on_kernel: the options of every command that can carry ops out on the kernel
+ */
+#ifndef REFAULT_CLI_ON_KERNEL_H
+#define REFAULT_CLI_ON_KERNEL_H
+
+#include "cli/command.h"
+#include "machine/kernel/kernel.h"
+
+struct on_kernel_arguments {
+	const char *statistics, *directory, *images, *block_device;
+	struct given image_size, runs;
+};
+
+/* Their lines in a command's table; `field` is the struct above in the command's own. */
+#define ON_KERNEL_OPTIONS(type, field)                                                             \
+	{"statistics",                                                                             \
+	 0,                                                                                        \
+	 "fresh|lazy",                                                                             \
+	 "on the kernel: `fresh` (when not given) has it sum its statistics every 16 operations, " \
+	 "which makes runs repeatable; `lazy` leaves it alone, and reports a range of several "    \
+	 "runs",                                                                                   \
+	 OPTION_TEXT,                                                                              \
+	 offsetof(struct type, field.statistics),                                                  \
+	 COMPLETE_WORDS},                                                                          \
+		{"runs",                                                                           \
+		 0,                                                                                \
+		 "N",                                                                              \
+		 "on the kernel: how often; 1 when not given, 3 with lazy statistics",             \
+		 OPTION_NUMBER,                                                                    \
+		 offsetof(struct type, field.runs),                                                \
+		 COMPLETE_NONE},                                                                   \
+		{"directory",                                                                      \
+		 0,                                                                                \
+		 "DIR",                                                                            \
+		 "on the kernel: in this directory, instead of a file system made for the run",    \
+		 OPTION_TEXT,                                                                      \
+		 offsetof(struct type, field.directory),                                           \
+		 COMPLETE_FILE},                                                                   \
+		{"images",                                                                         \
+		 0,                                                                                \
+		 "DIR",                                                                            \
+		 "on the kernel: where the blocks of that file system are kept meanwhile; "        \
+		 "$TMPDIR or /var/tmp when not given",                                             \
+		 OPTION_TEXT,                                                                      \
+		 offsetof(struct type, field.images),                                              \
+		 COMPLETE_FILE},                                                                   \
+		{"image-size",                                                                     \
+		 0,                                                                                \
+		 "SIZE",                                                                           \
+		 "on the kernel: how large that file system is; 6GiB, or twice the files when "    \
+		 "not given",                                                                      \
+		 OPTION_SIZE,                                                                      \
+		 offsetof(struct type, field.image_size),                                          \
+		 COMPLETE_NONE},                                                                   \
+		{"block-device",                                                                   \
+		 0,                                                                                \
+		 "DEVICE",                                                                         \
+		 "on the kernel: make that file system on this device; what is on it is LOST",     \
+		 OPTION_TEXT,                                                                      \
+		 offsetof(struct type, field.block_device),                                        \
+		 COMPLETE_FILE}
+
+/*
+ * Put them into `options`; all other fields are the command's. False: ERROR_INPUT. `is_given` is
+ * set to the name of one that was given, for a command that is not run on the kernel; else NULL.
+ */
+bool on_kernel_apply(const struct on_kernel_arguments *arguments, struct kernel_options *options,
+		     struct error *error);
+const char *on_kernel_given(const struct on_kernel_arguments *arguments);
+
+/*
+ * From now on SIGINT, SIGTERM and SIGHUP only set the flag that options.interrupted points to, so
+ * that a run can clean up; on_kernel_end() lets one that came do what it does.
+ */
+void on_kernel_begin(struct kernel_options *options);
+void on_kernel_end(void);
+
+#endif

@@ -1,0 +1,155 @@
+#include "machine/kernel/meter.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/size.h"
+#include "machine/kernel/player.h"
+#include "machine/kernel/scratch.h"
+#include "machine/kernel/text_file.h"
+
+#define BIT(name) (UINT64_C(1) << COUNTER_##name)
+
+/* How often somebody has dropped all caches since the machine began. */
+static uint64_t drops(void)
+{
+	char *text = text_file_read("/proc/vmstat");
+	uint64_t pages = 0, slab = 0;
+
+	if (text) {
+		(void)text_field(text, "drop_pagecache", &pages);
+		(void)text_field(text, "drop_slab", &slab);
+	}
+	memory_free(text);
+	return pages + slab;
+}
+
+void meter_io(const struct meter *meter, uint64_t *read_bytes, uint64_t *write_bytes)
+{
+	char text[512];
+	ssize_t got = pread(meter->io_fd, text, sizeof(text) - 1, 0);
+
+	text[got > 0 ? got : 0] = '\0';
+	*read_bytes = *write_bytes = 0;
+	(void)text_field(text, "read_bytes", read_bytes);
+	(void)text_field(text, "write_bytes", write_bytes);
+	*read_bytes -= meter->read_bytes_base;
+	*write_bytes -= meter->write_bytes_base;
+}
+
+bool meter_start(struct meter *meter, const struct cgroup *cgroup, const struct player *player,
+		 struct probe *probe, const struct scratch *scratch, uint64_t pinned_bytes,
+		 struct error *error)
+{
+	char path[64];
+	uint64_t read_bytes, write_bytes;
+
+	(void)scratch;
+	*meter = (struct meter){
+		.cgroup = cgroup, .player = player, .probe = probe, .pinned_bytes = pinned_bytes};
+	snprintf(path, sizeof(path), "/proc/%d/io", (int)player_pid(player));
+	meter->io_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (meter->io_fd < 0)
+		return error_system(error, "this kernel does not count what a process reads: %s",
+				    path);
+	meter_io(meter, &read_bytes, &write_bytes);
+	meter->read_bytes_base = read_bytes;
+	meter->write_bytes_base = write_bytes;
+	meter->drops_base = drops();
+	return true;
+}
+
+void meter_stop(struct meter *meter)
+{
+	if (meter->io_fd > 0)
+		close(meter->io_fd);
+	meter->io_fd = -1;
+}
+
+/* Put a value where it is known. */
+static void fill(struct meter *meter, struct counters *counters, enum counter_id id, uint64_t value,
+		 uint64_t divisor)
+{
+	if (value == CGROUP_UNKNOWN)
+		return;
+	meter->known |= UINT64_C(1) << id;
+	*counter_at(counters, id) = value / divisor;
+}
+
+static void levels_read(struct meter *meter, bool sums, struct counters *counters)
+{
+	struct cgroup_stat stat;
+
+	cgroup_read(meter->cgroup, sums, &stat);
+	fill(meter, counters, COUNTER_refaults, stat.refaults, 1);
+	fill(meter, counters, COUNTER_refault_activations, stat.refault_activations, 1);
+	fill(meter, counters, COUNTER_active_file_pages, stat.active_file, PAGE_BYTES);
+	fill(meter, counters, COUNTER_inactive_file_pages, stat.inactive_file, PAGE_BYTES);
+	if (stat.dirty != CGROUP_UNKNOWN && stat.writeback != CGROUP_UNKNOWN)
+		fill(meter, counters, COUNTER_dirty_pages, stat.dirty + stat.writeback, PAGE_BYTES);
+	fill(meter, counters, COUNTER_slab_bytes, stat.kernel_bytes, 1);
+}
+
+void meter_read(struct meter *meter, bool sums, struct counters *counters)
+{
+	uint64_t read_bytes, write_bytes;
+
+	*counters = (struct counters){0};
+	meter_io(meter, &read_bytes, &write_bytes);
+	counters->read_bytes = read_bytes;
+	counters->page_accesses = 0;
+	for (uint32_t stream = 0; stream <= STREAM_COUNT_MAX; stream++)
+		counters->page_accesses += player_pages(meter->player, stream);
+	counters->pinned_bytes = meter->pinned_bytes;
+	meter->known |= BIT(read_bytes) | BIT(page_accesses) | BIT(pinned_bytes);
+	meter->streams_known |= BIT(page_accesses);
+	levels_read(meter, sums, counters);
+}
+
+void meter_stream(const struct meter *meter, uint32_t stream, struct counters *counters)
+{
+	*counters = (struct counters){.page_accesses = player_pages(meter->player, stream)};
+}
+
+bool meter_is_disturbed(const struct meter *meter)
+{
+	return drops() != meter->drops_base;
+}
+
+/* Schemes that page out what looks idle, whatever its cgroup does (linux-caching.md 10). */
+static size_t damon_count(void)
+{
+	static const char folder[] = "/sys/kernel/mm/damon/admin/kdamonds";
+	DIR *all = opendir(folder);
+	struct dirent *entry;
+	size_t count = 0;
+
+	while (all && (entry = readdir(all)) != NULL) {
+		char path[512], *state;
+
+		snprintf(path, sizeof(path), "%s/%s/state", folder, entry->d_name);
+		state = entry->d_name[0] == '.' ? NULL : text_file_read(path);
+		count += state && strncmp(state, "on", 2) == 0;
+		memory_free(state);
+	}
+	if (all)
+		closedir(all);
+	return count;
+}
+
+void meter_notes(const struct meter *meter, struct result *result)
+{
+	size_t schemes = damon_count();
+
+	(void)meter;
+	if (schemes)
+		result_note(result,
+			    "this machine reclaims by itself: %zu DAMON scheme%s may page out what "
+			    "has been idle for a while",
+			    schemes, schemes == 1 ? "" : "s");
+}

@@ -1,0 +1,63 @@
+/*
+ * meter: the kernel's own counters of a run, gathered from where it keeps them
+ *
+ *     read_bytes             /proc/PID/io of the player: what it caused to be read, metadata too
+ *     levels, refaults       the cgroup's memory.stat and its neighbours
+ *     the rest               tracepoints (probe.h), where they can be attached
+ *
+ * and what must not happen meanwhile: somebody drops all caches (/proc/vmstat), the group is out of
+ * memory, strangers' pages come in, the machine reclaims by itself.
+ */
+#ifndef REFAULT_MACHINE_KERNEL_METER_H
+#define REFAULT_MACHINE_KERNEL_METER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "machine/kernel/cgroup.h"
+#include "measure/result.h"
+
+struct player;
+struct probe;
+struct probe_counts;
+struct scratch;
+
+struct meter {
+	const struct cgroup *cgroup;
+	const struct player *player;
+	struct probe *probe;         /* NULL: none */
+	struct probe_counts *counts; /* as last read */
+	int io_fd;
+	uint64_t read_bytes_base, write_bytes_base, drops_base;
+	uint64_t pinned_bytes;
+	uint64_t known;         /* bit per counter_id */
+	uint64_t streams_known; /* likewise, of each stream */
+};
+
+/* Begin: from now on everything counts. The player waits. `probe` may be NULL. */
+bool meter_start(struct meter *meter, const struct cgroup *cgroup, const struct player *player,
+		 struct probe *probe, const struct scratch *scratch, uint64_t pinned_bytes,
+		 struct error *error);
+void meter_stop(struct meter *meter);
+
+/*
+ * All counters now; the player must have come to rest, or they are a little behind. With `sums`,
+ * the cgroup's statistics are summed, too (see cgroup_read()): without, levels are 0 and unknown.
+ */
+void meter_read(struct meter *meter, bool sums, struct counters *counters);
+
+/* Of what meter_read() read: those of one stream. */
+void meter_stream(const struct meter *meter, uint32_t stream, struct counters *counters);
+
+/* What the player has read and written (dirtied) so far, alone: cheap. */
+void meter_io(const struct meter *meter, uint64_t *read_bytes, uint64_t *write_bytes);
+
+/* Has somebody dropped all caches since the start? */
+bool meter_is_disturbed(const struct meter *meter);
+
+/* Say in the result's notes what else was seen. */
+void meter_notes(const struct meter *meter, struct result *result);
+
+#endif
