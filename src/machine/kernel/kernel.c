@@ -370,9 +370,11 @@ static bool mark(struct run *run, const struct op *op, struct error *error)
 /* Levels over time: only where reading them changes nothing, because they are read all the time. */
 static void sample(struct run *run)
 {
+	struct error error;
 	struct counters now;
 
-	if (run->options->statistics != KERNEL_STATISTICS_FRESH)
+	/* A player in trouble is noticed at the next op. */
+	if (run->options->statistics != KERNEL_STATISTICS_FRESH || !rest(run, &error))
 		return;
 	meter_read(&run->meter, true, &now);
 	recorder_sample(&run->recorder, &now, run->op_count);

@@ -1,0 +1,420 @@
+/*
+ * refault validate: the model beside the kernel
+ */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "base/array.h"
+#include "base/nearest.h"
+#include "base/size.h"
+#include "cli/command.h"
+#include "cli/on_kernel.h"
+#include "cli/progress.h"
+#include "op/trace.h"
+#include "report/report.h"
+#include "report/validation.h"
+#include "source/player.h"
+#include "source/scenario.h"
+#include "source/shipped.h"
+#include "study/validate.h"
+
+struct validate_arguments {
+	struct text_list inputs, sets, streams, filesystems;
+	struct given cgroup_limit, readahead, pinned, tolerance, seed;
+	const char *policy;
+	bool json;
+	struct on_kernel_arguments kernel;
+};
+
+#define FIELD(name) offsetof(struct validate_arguments, name)
+
+static const struct option options[] = {
+	{"cgroup-limit", 0, "SIZE",
+	 "limit of the memory cgroup; a trace needs it, a scenario has its own", OPTION_SIZE,
+	 FIELD(cgroup_limit), COMPLETE_NONE},
+	{"filesystem", 0, "NAME",
+	 "ext4 (when not given, and a scenario says nothing), xfs or btrfs; several are tried one "
+	 "after the other",
+	 OPTION_TEXTS, FIELD(filesystems), COMPLETE_FILESYSTEM},
+	{"readahead", 0, "SIZE", "the device's readahead window; 128KiB when not given",
+	 OPTION_SIZE, FIELD(readahead), COMPLETE_NONE},
+	{"pinned", 0, "SIZE", "memory that is not cache, taken from the limit", OPTION_SIZE,
+	 FIELD(pinned), COMPLETE_NONE},
+	{"policy", 0, "NAME[,KEY=VALUE]...",
+	 "what is held against the kernel; when not given, the policy that stands for it",
+	 OPTION_TEXT, FIELD(policy), COMPLETE_POLICY},
+	{"tolerance", 0, "PERCENT",
+	 "how far the worst judged figure may be off, 5 when not given; exit 1 if it is further",
+	 OPTION_NUMBER, FIELD(tolerance), COMPLETE_NONE},
+	{"stream", 0, "REGEX=NAME", "paths of a trace that match are the stream NAME", OPTION_TEXTS,
+	 FIELD(streams), COMPLETE_NONE},
+	{"set", 0, "KEY=VALUE", "change a scenario before it is checked; may be repeated",
+	 OPTION_TEXTS, FIELD(sets), COMPLETE_NONE},
+	{"seed", 0, "N", "of all that is drawn by lot; the scenario's own, or 1, when not given",
+	 OPTION_NUMBER, FIELD(seed), COMPLETE_NONE},
+	ON_KERNEL_OPTIONS(validate_arguments, kernel),
+	{"json", 0, NULL, "print JSON", OPTION_FLAG, FIELD(json), COMPLETE_NONE},
+	{0},
+};
+
+/* ---- inputs ---- */
+
+/* One thing to validate: a trace, or a scenario, on one file system. */
+struct input {
+	const struct validate_arguments *arguments;
+	char *name; /* owned */
+	bool is_scenario;
+	struct scenario scenario;
+	struct stream_map *streams;
+	struct validate_options options;
+};
+
+static struct op_source *input_source(void *context, struct error *error)
+{
+	struct input *input = context;
+	const struct trace_options trace_options = {0};
+	struct op_source *source;
+
+	if (input->is_scenario)
+		return scenario_source_create(&input->scenario, input->options.model.seed, error);
+	source = trace_open(input->name, &trace_options, error);
+	if (!source || trace_has_files(source))
+		return source;
+	error_at(error, source->name, 0, 0,
+		 "an %s trace is about objects, not about files: there is nothing to do for a "
+		 "kernel",
+		 source->format);
+	op_source_destroy(source);
+	return NULL;
+}
+
+static void input_source_close(void *context, struct op_source *source)
+{
+	(void)context;
+	op_source_destroy(source);
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t bytes = strlen(text), end_bytes = strlen(end);
+
+	return bytes >= end_bytes && strcmp(text + bytes - end_bytes, end) == 0;
+}
+
+/* A file that is there is what it looks like; a name without one is a scenario that ships. */
+static bool is_scenario(const char *name)
+{
+	struct stat status;
+
+	return ends_in(name, ".yaml") || ends_in(name, ".yml") ||
+	       (stat(name, &status) != 0 && !strstr(name, ".csv") && !strstr(name, ".rft"));
+}
+
+static bool filesystem_set(struct input *input, const char *name, struct error *error)
+{
+	struct nearest nearest = {.wanted = name};
+
+	input->options.model.filesystem = filesystem_find(name);
+	input->options.kernel.filesystem = name;
+	if (input->options.model.filesystem)
+		return true;
+	for (size_t i = 0; filesystem_at(i); i++)
+		nearest_offer(&nearest, filesystem_name(filesystem_at(i)));
+	return error_input(error,
+			   "no file system \"%.80s\"%s%s%s. `refault list filesystems` shows all.",
+			   name, nearest.best ? " (nearest: " : "",
+			   nearest.best ? nearest.best : "", nearest.best ? ")" : "");
+}
+
+static bool scenario_input(struct input *input, const char *filesystem, struct error *error)
+{
+	const struct validate_arguments *arguments = input->arguments;
+	const struct scenario_machine *machine;
+	struct model_options *model = &input->options.model;
+
+	if (!scenario_load(&input->scenario, input->name, arguments->sets.at, arguments->sets.count,
+			   error))
+		return false;
+	input->is_scenario = true;
+	machine = &input->scenario.machine;
+	if (!machine->is_cgroup)
+		return error_input(error,
+				   "%s is about a whole machine; the kernel is held against the "
+				   "model in a memory cgroup (--set machine.cgroup_limit=SIZE)",
+				   input->name);
+	model->memory_bytes = machine->memory_bytes;
+	model->pinned_bytes = machine->pinned_bytes;
+	model->readahead_bytes = machine->readahead_bytes;
+	model->device_read_bytes_per_s = machine->read_bytes_per_s;
+	model->device_write_bytes_per_s = machine->write_bytes_per_s;
+	model->hit_ns_per_page = machine->hit_ns_per_page;
+	model->op_ns = machine->op_ns;
+	model->seed = input->scenario.seed;
+	input->options.kernel.clock = KERNEL_CLOCK_SCENARIO;
+	return filesystem_set(input, filesystem ? filesystem : machine->filesystem, error);
+}
+
+static bool trace_input(struct input *input, const char *filesystem, struct error *error)
+{
+	const struct validate_arguments *arguments = input->arguments;
+
+	if (arguments->sets.count)
+		return error_input(error, "--set changes a scenario, which %.100s is not",
+				   input->name);
+	if (!arguments->cgroup_limit.given)
+		return error_input(error,
+				   "how much memory? --cgroup-limit SIZE, as in: refault validate "
+				   "%.80s --cgroup-limit 256MiB",
+				   input->name);
+	input->options.model.seed = 1;
+	input->streams = stream_map_create(STREAM_BY_CLASS);
+	for (size_t i = 0; i < arguments->streams.count; i++)
+		if (!stream_map_add(input->streams, arguments->streams.at[i], error))
+			return false;
+	input->options.model.streams = input->options.kernel.streams = input->streams;
+	return filesystem_set(input, filesystem ? filesystem : "ext4", error);
+}
+
+/* What was given on the command line goes before a scenario's own. */
+static bool input_make(struct input *input, const char *filesystem, struct error *error)
+{
+	const struct validate_arguments *arguments = input->arguments;
+	struct model_options *model = &input->options.model;
+	struct kernel_options *kernel = &input->options.kernel;
+	struct utsname name;
+
+	model->is_cgroup = true;
+	if (!(is_scenario(input->name) ? scenario_input(input, filesystem, error)
+				       : trace_input(input, filesystem, error)))
+		return false;
+	if (arguments->cgroup_limit.given)
+		model->memory_bytes = arguments->cgroup_limit.value;
+	if (arguments->readahead.given)
+		model->readahead_bytes = arguments->readahead.value;
+	if (arguments->pinned.given)
+		model->pinned_bytes = arguments->pinned.value;
+	if (arguments->seed.given)
+		model->seed = arguments->seed.value;
+	if (model->readahead_bytes % PAGE_BYTES)
+		return error_input(error, "--readahead is in whole pages of 4KiB, at least one");
+	if (!on_kernel_apply(&arguments->kernel, kernel, error))
+		return false;
+	kernel->cgroup_limit_bytes = model->memory_bytes;
+	kernel->pinned_bytes = model->pinned_bytes;
+	kernel->readahead_bytes = model->readahead_bytes;
+	kernel->device_read_bytes_per_s = model->device_read_bytes_per_s;
+	kernel->device_write_bytes_per_s = model->device_write_bytes_per_s;
+	kernel->hit_ns_per_page = model->hit_ns_per_page;
+	kernel->op_ns = model->op_ns;
+	kernel->seed = model->seed;
+	input->options.tolerance =
+		(arguments->tolerance.given ? (double)arguments->tolerance.value : 5) / 100;
+	if (arguments->policy)
+		return policy_options_parse(&model->policy, arguments->policy, error);
+	uname(&name);
+	return validate_policy(&model->policy, name.release, kernel->statistics, error);
+}
+
+static void input_free(struct input *input)
+{
+	if (input->is_scenario)
+		scenario_deinit(&input->scenario);
+	stream_map_destroy(input->streams);
+	memory_free(input->name);
+}
+
+/* ---- all of them ---- */
+
+struct plan {
+	const struct validate_arguments *arguments;
+	ARRAY(struct input) inputs;
+	struct validated *validated;
+	size_t done;
+};
+
+static void input_add(struct plan *plan, const char *folder, const char *name)
+{
+	struct input *input = array_push(&plan->inputs);
+	size_t bytes = (folder ? strlen(folder) + 1 : 0) + strlen(name) + 1;
+
+	input->arguments = plan->arguments;
+	input->name = memory_alloc(bytes, 1);
+	snprintf(input->name, bytes, "%s%s%s", folder ? folder : "", folder ? "/" : "", name);
+}
+
+static int is_input(const struct dirent *entry)
+{
+	static const char *const ends[] = {".yaml",    ".yml",     ".csv",    ".rft",
+					   ".csv.zst", ".csv.gz", ".csv.xz", ".rft.zst"};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (ends_in(entry->d_name, ends[i]))
+			return 1;
+	return 0;
+}
+
+/* All traces and scenarios of a folder, by name. */
+static bool folder_add(struct plan *plan, const char *folder, struct error *error)
+{
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_input, alphasort);
+
+	if (count < 0)
+		return error_system(error, "cannot read %.200s", folder);
+	for (int i = 0; i < count; i++) {
+		input_add(plan, folder, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	return count > 0 ||
+	       error_input(error,
+			   "%.200s has no traces and no scenarios (.csv, .rft, .yaml; compressed "
+			   "ones too)",
+			   folder);
+}
+
+static bool plan_make(struct plan *plan, struct error *error)
+{
+	const struct validate_arguments *arguments = plan->arguments;
+	size_t rounds = arguments->filesystems.count ? arguments->filesystems.count : 1;
+
+	for (size_t round = 0; round < rounds; round++) {
+		const char *filesystem =
+			arguments->filesystems.count ? arguments->filesystems.at[round] : NULL;
+		size_t first = plan->inputs.count;
+
+		for (size_t i = 0; i < arguments->inputs.count; i++) {
+			const char *name = arguments->inputs.at[i];
+			struct stat status;
+
+			if (stat(name, &status) != 0 || !S_ISDIR(status.st_mode))
+				input_add(plan, NULL, name);
+			else if (!folder_add(plan, name, error))
+				return false;
+		}
+		for (size_t i = first; i < plan->inputs.count; i++)
+			if (!input_make(&plan->inputs.at[i], filesystem, error))
+				return false;
+	}
+	return true;
+}
+
+static bool validate_one(struct plan *plan, size_t index, struct error *error)
+{
+	struct input *input = &plan->inputs.at[index];
+	const struct kernel_source source = {
+		.open = input_source, .close = input_source_close, .context = input};
+	struct progress progress;
+	char what[64];
+	bool done;
+
+	snprintf(what, sizeof(what), "%zu of %zu", index + 1, plan->inputs.count);
+	progress_begin(&progress, what);
+	input->options.kernel.progress = progress.wanted ? progress_update : NULL;
+	input->options.kernel.progress_context = &progress;
+	on_kernel_begin(&input->options.kernel);
+	done = validate_run(&input->options, &source, &plan->validated[index], error);
+	progress_end(&progress);
+	on_kernel_end();
+	if (!done && input->is_scenario && error->line == 0)
+		error_context(error, "%s", input->name);
+	return done;
+}
+
+static int print(const struct plan *plan)
+{
+	struct validation_run *runs = memory_alloc(plan->done, sizeof(*runs));
+	const struct validation_report report = {
+		.runs = runs,
+		.count = plan->done,
+		.tolerance = plan->inputs.at[0].options.tolerance,
+		.colour = command_may_colour(stdout),
+	};
+	bool holds;
+
+	for (size_t i = 0; i < plan->done; i++)
+		runs[i] = (struct validation_run){&plan->validated[i].predicted,
+						  &plan->validated[i].measured,
+						  &plan->validated[i].validation};
+	if (plan->arguments->json)
+		report_json_print(stdout, validation_json(&report));
+	else
+		validation_text(stdout, &report);
+	holds = validation_holds(&report);
+	memory_free(runs);
+	return holds ? 0 : 1;
+}
+
+static int validate(const void *values)
+{
+	struct plan plan = {.arguments = values};
+	struct error error;
+	int code = 0;
+
+	if (!plan_make(&plan, &error)) {
+		code = command_fail(&error);
+		goto out;
+	}
+	plan.validated = memory_alloc(plan.inputs.count, sizeof(*plan.validated));
+	for (; plan.done < plan.inputs.count; plan.done++) {
+		if (validate_one(&plan, plan.done, &error))
+			continue;
+		if (!plan.inputs.at[plan.done].is_scenario)
+			trace_excerpt(plan.inputs.at[plan.done].name, &error);
+		code = command_fail(&error);
+		goto out;
+	}
+	code = print(&plan);
+out:
+	for (size_t i = 0; i < plan.done; i++)
+		validated_deinit(&plan.validated[i]);
+	for (size_t i = 0; i < plan.inputs.count; i++)
+		input_free(&plan.inputs.at[i]);
+	array_deinit(&plan.inputs);
+	memory_free(plan.validated);
+	return code;
+}
+
+static const char *const usage[] = {
+	"validate (TRACE|DIRECTORY)... --cgroup-limit SIZE [--filesystem NAME]... [--json]",
+	"validate SCENARIO... [--set KEY=VALUE]... [--json]",
+	NULL,
+};
+
+static const struct example examples[] = {
+	{"validate wal.csv --cgroup-limit 256MiB",
+	 "what the model says, what this machine's kernel does, and the difference"},
+	{"validate cache-pressure-256m --tolerance 15", "a scenario, on its own clock"},
+	{"validate traces/ --cgroup-limit 256MiB --filesystem ext4 --filesystem xfs",
+	 "every trace of a folder on two file systems, a line each"},
+	{"validate wal.csv --cgroup-limit 256MiB --policy linux-6.1",
+	 "how far the rules of another kernel would be off here"},
+	{0},
+};
+
+const struct command command_validate = {
+	.usage = usage,
+	.description =
+		"Have the model predict what a trace or a scenario does to the caches, have the "
+		"kernel of this machine do it (see `refault replay --on kernel`; needs root), and "
+		"show both, counter by counter, at each mark. An error is relative to the kernel's "
+		"figure, or to 1.6 % of the memory where that is more. read_bytes, reread_bytes, "
+		"page_misses, refaults and inodes_reallocated are judged; the others are shown to "
+		"tell why. If the worst is further off than --tolerance, the counter that departs "
+		"first is named, with the operation where it does, and exit is 1.\n\n"
+		"A scenario runs on its own clock on both (see `refault run --clock scenario`). With "
+		"--statistics lazy the kernel runs several times, and what lies between its own "
+		"extremes is right. DIRECTORY stands for all traces and scenarios in it.",
+	.options = options,
+	.examples = examples,
+	.arguments_bytes = sizeof(struct validate_arguments),
+	.operands_offset = FIELD(inputs),
+	.operand = "TRACE, SCENARIO or DIRECTORY",
+	.operands_min = 1,
+	.operands_max = SIZE_MAX,
+	.operand_complete = COMPLETE_FILE,
+	.run = validate,
+};

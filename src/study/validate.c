@@ -1,0 +1,73 @@
+#include "study/validate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cache/policy_options.h"
+
+/* "6.18.44" as a number that can be compared; false: not such a thing. */
+static bool version_parse(const char *text, unsigned int *version)
+{
+	unsigned int major, minor;
+
+	if (sscanf(text, "%u.%u", &major, &minor) != 2)
+		return false;
+	*version = major * 1000 + minor;
+	return true;
+}
+
+bool validate_policy(struct policy_options *policy, const char *release,
+		     enum kernel_statistics statistics, struct error *error)
+{
+	unsigned int wanted, version, best = 0;
+	char text[128] = "";
+
+	if (!version_parse(release, &wanted))
+		return error_input(error, "\"%.60s\" is no release of a kernel", release);
+	for (size_t i = 0; policy_at(i); i++) {
+		const char *name = policy_name(policy_at(i));
+
+		if (strncmp(name, "linux-", 6) != 0 || !version_parse(name + 6, &version) ||
+		    version > wanted || version <= best || strchr(name + 6, '-'))
+			continue;
+		best = version;
+		/* Before 6.12 nothing depends on who reads the sums (linux-caching.md 2.8). */
+		snprintf(text, sizeof(text), "%.60s%s", name,
+			 version < 6012                              ? ""
+			 : statistics == KERNEL_STATISTICS_FRESH ? ",statistics=fresh"
+								 : ",statistics=lazy");
+	}
+	if (!best)
+		return error_input(error, "there is no policy for a kernel as old as %.60s",
+				   release);
+	return policy_options_parse(policy, text, error);
+}
+
+bool validate_run(const struct validate_options *options, const struct kernel_source *source,
+		  struct validated *validated, struct error *error)
+{
+	struct op_source *ops = source->open(source->context, error);
+	bool done;
+
+	*validated = (struct validated){0};
+	if (!ops)
+		return false;
+	done = model_run(&options->model, ops, &validated->predicted, error);
+	source->close(source->context, ops);
+	if (!done)
+		return false;
+	if (!kernel_run(&options->kernel, source, &validated->measured, error)) {
+		validated_deinit(validated);
+		return false;
+	}
+	validation_make(&validated->validation, &validated->predicted, &validated->measured,
+			options->tolerance);
+	return true;
+}
+
+void validated_deinit(struct validated *validated)
+{
+	validation_deinit(&validated->validation);
+	result_deinit(&validated->predicted);
+	result_deinit(&validated->measured);
+}
