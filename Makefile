@@ -41,7 +41,7 @@ BUILD ?= build
 FLAVOUR := -O2
 endif
 
-PACKAGES := libzstd zlib liblzma libxxhash jansson libfyaml
+PACKAGES := libzstd zlib liblzma libxxhash jansson libfyaml libbpf
 ifneq ($(filter-out clean format uninstall,$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell $(PKG_CONFIG) --exists $(PACKAGES) 2>/dev/null && echo yes),yes)
 $(error A library or pkg-config is missing ($(PACKAGES)): script/bootstrap installs them)
@@ -74,7 +74,7 @@ endif
 
 OBJ := $(BUILD)/obj
 
-SOURCES := $(shell find src -name '*.c' | LC_ALL=C sort)
+SOURCES := $(shell find src -name '*.c' ! -name '*.bpf.c' | LC_ALL=C sort)
 OBJECTS := $(SOURCES:%.c=$(OBJ)/%.o)
 MAIN    := $(OBJ)/src/cli/main.o
 
@@ -112,6 +112,21 @@ $(OBJ)/src/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# What runs in the kernel: clang's, whatever CC is, and never with a sanitizer. The user half takes the object in.
+BPF_CLANG  ?= clang
+BPF_CFLAGS := -target bpf -mcpu=v3 -ffreestanding -O2 -g -Wall -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) -Isrc \
+	      -idirafter /usr/include/$(shell uname -m)-linux-gnu
+
+$(OBJ)/src/%.bpf.o: src/%.bpf.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,BPF,$<)
+	$(BPF_CLANG) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(OBJ)/src/machine/kernel/probe.o: src/machine/kernel/probe.c $(OBJ)/src/machine/kernel/probe.bpf.o $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(CC) $(ALL_CFLAGS) -DPROBE_OBJECT='"$(@:.o=.bpf.o)"' -MMD -MP -c -o $@ $<
 
 # The list of members: when a file goes, its object must leave the archive.
 $(OBJ)/members: FORCE
@@ -280,4 +295,4 @@ FORCE:
 .DELETE_ON_ERROR:
 .SECONDARY:
 
--include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d) $(BENCH_SOURCES:%.c=$(OBJ)/%.d)
+-include $(OBJECTS:.o=.d) $(OBJ)/src/machine/kernel/probe.bpf.d $(TEST_OBJECTS:.o=.d) $(BENCH_SOURCES:%.c=$(OBJ)/%.d)
