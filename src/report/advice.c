@@ -67,12 +67,15 @@ static bool is_default_policy(const char *policy)
 	       strcmp(policy_options_format(text, sizeof(text), &options), policy) == 0;
 }
 
-/* The command behind the sentence; `lead` says what it is for. */
+/* The command behind the sentence; `lead` says what it is for. No policy: hold the model against it. */
 static void command_write(FILE *out, const char *lead, const struct result *result,
 			  const struct report_options *options, uint64_t memory_bytes,
 			  const char *policy)
 {
-	fprintf(out, "\n%s: refault %s ", lead, options->is_trace ? "replay" : "run");
+	fprintf(out, "\n%s: refault %s ", lead,
+		!policy             ? "validate"
+		: options->is_trace ? "replay"
+				    : "run");
 	shell_word(out, options->input ? options->input : result->input);
 	if (options->is_trace)
 		fputs(result->is_cgroup ? " --cgroup-limit " : " --memory ", out);
@@ -80,11 +83,11 @@ static void command_write(FILE *out, const char *lead, const struct result *resu
 		fputs(result->is_cgroup ? " --set machine.cgroup_limit=" : " --set machine.memory=",
 		      out);
 	size_word(out, memory_bytes);
-	if (!is_default_policy(policy)) {
+	if (policy && !is_default_policy(policy)) {
 		fputs(" --policy ", out);
 		shell_word(out, policy);
 	}
-	for (size_t i = 0; i < options->word_count; i++) {
+	for (size_t i = 0; policy && i < options->word_count; i++) {
 		fputc(' ', out);
 		shell_word(out, options->words[i]);
 	}
@@ -175,6 +178,16 @@ static void advice_bare(FILE *out, const struct result *result,
 	}
 }
 
+/* What to do next with what a kernel did. False: it was none. */
+static bool next_for_kernel(FILE *out, const struct result *result,
+			    const struct report_options *options)
+{
+	if (result->kernel && is_repeatable(result))
+		command_write(out, "The model beside it", result, options, result->memory_bytes,
+			      NULL);
+	return result->kernel != NULL;
+}
+
 static void advice_write(FILE *out, const struct result *result,
 			 const struct report_options *options)
 {
@@ -188,11 +201,15 @@ static void advice_write(FILE *out, const struct result *result,
 		advice_bare(out, result, options);
 		return;
 	}
-	if (!(result->known >> COUNTER_reread_bytes & 1))
+	if (!(result->known >> COUNTER_reread_bytes & 1)) {
+		next_for_kernel(out, result, options);
 		return;
+	}
 	if (result->totals.reread_bytes == 0) {
 		fprintf(out, "Nothing is read twice: %s is enough.",
 			size_format(size, result->memory_bytes));
+		if (next_for_kernel(out, result, options))
+			return;
 		if (repeatable && less_memory(result->memory_bytes) < result->memory_bytes)
 			command_write(out, "Try", result, options,
 				      less_memory(result->memory_bytes), result->policy);
@@ -200,7 +217,7 @@ static void advice_write(FILE *out, const struct result *result,
 	}
 	if (!worst_pair(result, &victim, &evictor, &share, &total)) {
 		fprintf(out, "%s is read again.", size_format(size, result->totals.reread_bytes));
-		if (repeatable)
+		if (!next_for_kernel(out, result, options) && repeatable)
 			command_write(out, "Try", result, options,
 				      more_memory(result->memory_bytes), result->policy);
 		return;
@@ -213,6 +230,8 @@ static void advice_write(FILE *out, const struct result *result,
 	else
 		fprintf(out, "%s of what %s reads again was pushed out by %s.",
 			share_format(text, share, total), victim_name, evictor_name);
+	if (next_for_kernel(out, result, options))
+		return;
 	if (repeatable && victim != evictor && result->streams[evictor].counters.write_bytes &&
 	    quieter_writes(policy, sizeof(policy), result->policy))
 		command_write(out, "Try", result, options, result->memory_bytes, policy);

@@ -36,6 +36,25 @@ static void counters_set(json_t *object, const struct counters *counters, uint64
 						    : json_null());
 }
 
+/* The least and the most of each counter in several runs. */
+static json_t *range_json(const struct counters *low, const struct counters *high, uint64_t known)
+{
+	json_t *least = json_object(), *most = json_object();
+
+	counters_set(least, low, known);
+	counters_set(most, high, known);
+	return json_pack("{s:o, s:o}", "low", least, "high", most);
+}
+
+static json_t *notes_json(const struct result *result)
+{
+	json_t *notes = json_array();
+
+	for (size_t i = 0; i < result->note_count; i++)
+		json_array_append_new(notes, text(result->notes[i]));
+	return notes;
+}
+
 static json_t *marks_json(const struct result *result)
 {
 	json_t *marks = json_array();
@@ -46,6 +65,10 @@ static json_t *marks_json(const struct result *result)
 		json_object_set_new(mark, "label", text(result->marks[i].label));
 		json_object_set_new(mark, "op_index", number(result->marks[i].op_index));
 		counters_set(mark, &result->marks[i].counters, result->known);
+		if (result->marks_low)
+			json_object_set_new(mark, "range",
+					    range_json(&result->marks_low[i],
+						       &result->marks_high[i], result->known));
 		json_array_append_new(marks, mark);
 	}
 	return marks;
@@ -198,6 +221,15 @@ json_t *report_json(const struct result *result, const struct report_options *op
 	json_object_set_new(json, "streams", streams_json(result, keys));
 	json_object_set_new(json, "blame", blame_json(result, keys));
 	json_object_set_new(json, "machine", machine_json(result, options));
+	if (result->kernel) {
+		json_object_set_new(json, "kernel_runs",
+				    number(result->run_count ? result->run_count : 1));
+		json_object_set_new(json, "range",
+				    result->run_count > 1
+					    ? range_json(&result->low, &result->high, result->known)
+					    : json_null());
+		json_object_set_new(json, "notes", notes_json(result));
+	}
 	/* No machine that keeps time yet. */
 	json_object_set_new(json, "latency",
 			    json_pack("{s:n, s:n, s:n, s:n}", "read_ns_p50", "read_ns_p99",

@@ -143,6 +143,37 @@ static void answer(FILE *out, const struct result *result)
 		size_or_unknown(size, result, COUNTER_write_bytes));
 }
 
+/* ---- how far several runs go apart ---- */
+
+static void range_print(FILE *out, const struct result *result, bool colour)
+{
+	static const enum counter_id ids[] = {COUNTER_read_bytes, COUNTER_reread_bytes,
+					      COUNTER_page_misses, COUNTER_refaults,
+					      COUNTER_inodes_reallocated};
+	struct table *table;
+	char title[64];
+
+	if (result->run_count < 2)
+		return;
+	table = table_create();
+	snprintf(title, sizeof(title), "of %u runs, in the end", (unsigned int)result->run_count);
+	table_column(table, "", TABLE_LEFT, TABLE_KEEP);
+	table_column(table, "least", TABLE_UNIT, TABLE_KEEP);
+	table_column(table, "middle", TABLE_UNIT, TABLE_KEEP);
+	table_column(table, "most", TABLE_UNIT, TABLE_KEEP);
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		if (!result_knows(result, ids[i]))
+			continue;
+		table_text(table, counter_name(ids[i]));
+		counter_cell(table, &result->low, result->known, ids[i]);
+		counter_cell(table, &result->totals, result->known, ids[i]);
+		counter_cell(table, &result->high, result->known, ids[i]);
+	}
+	report_heading(out, title, colour);
+	table_print(out, table, INDENT, colour);
+	table_destroy(table);
+}
+
 /* ---- marks ---- */
 
 /*
@@ -328,6 +359,15 @@ static void samples_print(FILE *out, const struct result *result)
 	}
 }
 
+/* What must be known before the figures are believed. */
+static void notes_print(FILE *out, const struct result *result)
+{
+	if (result->note_count)
+		fputc('\n', out);
+	for (size_t i = 0; i < result->note_count; i++)
+		fprintf(out, "%*snote: %s.\n", INDENT, "", result->notes[i]);
+}
+
 void report_text(FILE *out, const struct result *result, const struct report_options *options)
 {
 	report_headline(out, result, options, true);
@@ -335,12 +375,14 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 		answer_bare(out, result);
 	else
 		answer(out, result);
+	range_print(out, result, options->colour);
 	marks_print(out, result, options->colour);
 	streams_print(out, result, options->colour);
 	if (!options->bare_pages) {
 		blame_print(out, result, options->colour);
 		samples_print(out, result);
 	}
+	notes_print(out, result);
 	fputc('\n', out);
 	advice_print(out, result, options);
 }

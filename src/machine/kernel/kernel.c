@@ -19,6 +19,7 @@
 #include "machine/kernel/janitor.h"
 #include "machine/kernel/meter.h"
 #include "machine/kernel/player.h"
+#include "machine/kernel/probe.h"
 #include "machine/kernel/scratch.h"
 #include "machine/kernel/script.h"
 #include "measure/recorder.h"
@@ -44,6 +45,8 @@ struct run {
 	struct scratch scratch;
 	struct cgroup cgroup;
 	struct script *script;
+	struct probe *probe; /* NULL: `no_probe` says why */
+	struct error no_probe;
 	struct player *player;
 	uint32_t worker_count;
 	struct meter meter;
@@ -282,6 +285,44 @@ static bool cgroup_make(struct run *run, struct error *error)
 	return janitor_note(&run->janitor, JANITOR_CGROUP, planned.path, error);
 }
 
+/*
+ * Room to remember what was evicted: the files cannot be larger than the file system, but for holes;
+ * each of its inodes has a page at least.
+ */
+static void probe_make(struct run *run)
+{
+	struct probe_options options = {
+		.stream_count = PROBE_STREAMS_MAX,
+		.inodes_max = 1000000 + 2 * run->existing.count,
+		.page_blocks_max = run->scratch.options.image_bytes / (64 * PAGE_BYTES),
+	};
+
+	for (size_t i = 0; i < run->existing.count; i++)
+		options.page_blocks_max +=
+			1 + (run->existing.at[i].is_sparse
+				     ? run->existing.at[i].bytes / (64 * PAGE_BYTES)
+				     : 0);
+	options.page_blocks_max += options.inodes_max;
+	run->probe = probe_open(&options, &run->no_probe);
+}
+
+/* Count from now on. Without a probe, much is unknown, and the rest is as good as ever. */
+static bool probe_begin(struct run *run, struct error *error)
+{
+	const struct probe_target target = {
+		.filesystem = run->scratch.filesystem,
+		.major = run->scratch.major,
+		.minor = run->scratch.minor,
+		.block_major = run->scratch.block_major,
+		.block_minor = run->scratch.block_minor,
+	};
+
+	for (uint32_t i = 0; run->probe && i < run->worker_count; i++)
+		if (!probe_worker_add(run->probe, i, player_thread(run->player, i), error))
+			return false;
+	return !run->probe || probe_count(run->probe, &target, error);
+}
+
 static bool player_make(struct run *run, struct error *error)
 {
 	char statistics[PATH_MAX];
@@ -292,6 +333,7 @@ static bool player_make(struct run *run, struct error *error)
 		.statistics_ops = run->options->statistics == KERNEL_STATISTICS_FRESH
 					  ? KERNEL_STATISTICS_OPS
 					  : 0,
+		.asks = run->probe ? probe_workers(run->probe) : NULL,
 		.interrupted = run->options->interrupted,
 	};
 
@@ -322,9 +364,11 @@ static bool pin(struct run *run, struct error *error)
 static bool begin(struct run *run, struct error *error)
 {
 	run->has_begun = true;
-	return scratch_make(run, error) && files_make(run, error) && cgroup_make(run, error) &&
-	       player_make(run, error) && pin(run, error) &&
-	       meter_start(&run->meter, &run->cgroup, run->player, NULL, &run->scratch,
+	if (!scratch_make(run, error) || !files_make(run, error) || !cgroup_make(run, error))
+		return false;
+	probe_make(run);
+	return player_make(run, error) && pin(run, error) && probe_begin(run, error) &&
+	       meter_start(&run->meter, &run->cgroup, run->player, run->probe,
 			   run->options->pinned_bytes, error);
 }
 
@@ -357,6 +401,7 @@ static bool mark(struct run *run, const struct op *op, struct error *error)
 	player_count_op(run->player);
 	if (op->stream) {
 		/* A mark that has a stream is the end of a pass of it (source/player.h). */
+		meter_read(&run->meter, false, &now);
 		meter_stream(&run->meter, op->stream, &now);
 		recorder_pass(&run->recorder, op->stream, &now);
 		return true;
@@ -376,7 +421,7 @@ static void sample(struct run *run)
 	/* A player in trouble is noticed at the next op. */
 	if (run->options->statistics != KERNEL_STATISTICS_FRESH || !rest(run, &error))
 		return;
-	meter_read(&run->meter, true, &now);
+	meter_sample(&run->meter, &now);
 	recorder_sample(&run->recorder, &now, run->op_count);
 }
 
@@ -589,6 +634,13 @@ static void finished_counters(const void *context, uint32_t stream, struct count
 		meter_stream(finished->meter, stream, counters);
 }
 
+static uint64_t finished_blame(const void *context, uint32_t victim, uint32_t evictor)
+{
+	const struct finished *finished = context;
+
+	return meter_blame(finished->meter, victim, evictor);
+}
+
 static void describe(const struct run *run, struct result *result)
 {
 	const struct kernel_options *options = run->options;
@@ -622,6 +674,8 @@ static void finish(struct run *run, struct result *result)
 	meter_read(&run->meter, true, &finished.totals);
 	machine.known = run->meter.known;
 	machine.streams_known = run->meter.streams_known;
+	if (machine.known >> COUNTER_reread_bytes & 1)
+		machine.blame = finished_blame;
 	if (streams)
 		recorder_finish(&run->recorder, &machine, stream_map_names(streams),
 				stream_map_count(streams), result);
@@ -629,6 +683,14 @@ static void finish(struct run *run, struct result *result)
 		recorder_finish(&run->recorder, &machine, run->source->stream_names,
 				run->source->stream_count, result);
 	describe(run, result);
+	if (!run->probe)
+		result_note(result,
+			    "without tracepoints, misses, evictions and what was read again are not "
+			    "known: %s",
+			    run->no_probe.message);
+	else if (probe_missing(run->probe)[0])
+		result_note(result, "this kernel lacks tracepoints: %s",
+			    probe_missing(run->probe));
 	meter_notes(&run->meter, result);
 }
 
@@ -654,6 +716,7 @@ static bool run_once(const struct kernel_options *options, struct op_source *sou
 	}
 	meter_stop(&run.meter);
 	player_stop(run.player);
+	probe_close(run.probe);
 	scratch_close(&run.scratch);
 	if (run.cgroup.version)
 		(void)cgroup_remove(run.cgroup.path);

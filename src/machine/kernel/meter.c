@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/size.h"
 #include "machine/kernel/player.h"
-#include "machine/kernel/scratch.h"
+#include "machine/kernel/probe.h"
 #include "machine/kernel/text_file.h"
 
 #define BIT(name) (UINT64_C(1) << COUNTER_##name)
@@ -43,15 +43,18 @@ void meter_io(const struct meter *meter, uint64_t *read_bytes, uint64_t *write_b
 }
 
 bool meter_start(struct meter *meter, const struct cgroup *cgroup, const struct player *player,
-		 struct probe *probe, const struct scratch *scratch, uint64_t pinned_bytes,
-		 struct error *error)
+		 struct probe *probe, uint64_t pinned_bytes, struct error *error)
 {
 	char path[64];
 	uint64_t read_bytes, write_bytes;
 
-	(void)scratch;
 	*meter = (struct meter){
 		.cgroup = cgroup, .player = player, .probe = probe, .pinned_bytes = pinned_bytes};
+	if (probe) {
+		meter->counts = memory_alloc(1, sizeof(*meter->counts));
+		meter->counts->streams =
+			memory_alloc(PROBE_STREAMS_MAX, sizeof(*meter->counts->streams));
+	}
 	snprintf(path, sizeof(path), "/proc/%d/io", (int)player_pid(player));
 	meter->io_fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (meter->io_fd < 0)
@@ -69,6 +72,10 @@ void meter_stop(struct meter *meter)
 	if (meter->io_fd > 0)
 		close(meter->io_fd);
 	meter->io_fd = -1;
+	if (meter->counts)
+		memory_free(meter->counts->streams);
+	memory_free(meter->counts);
+	meter->counts = NULL;
 }
 
 /* Put a value where it is known. */
@@ -95,12 +102,55 @@ static void levels_read(struct meter *meter, bool sums, struct counters *counter
 	fill(meter, counters, COUNTER_slab_bytes, stat.kernel_bytes, 1);
 }
 
+/* The probe's counters, as everybody names them. */
+static void probe_fill(struct counters *counters, const struct probe_counters *from)
+{
+	counters->reread_bytes = bytes_from_pages(from->reread_pages);
+	counters->page_misses = from->page_misses;
+	counters->readahead_pages = from->readahead_pages;
+	counters->refault_activations = from->refault_activations;
+	counters->activations = probe_activations(from);
+	counters->deactivations = from->deactivations;
+	counters->evictions = from->evictions;
+	counters->dentries_allocated = from->dentries_allocated;
+	counters->dentries_evicted = from->dentries_evicted;
+	counters->inodes_allocated = from->inodes_allocated;
+	counters->inodes_evicted = from->inodes_evicted;
+	counters->inodes_reallocated = from->inodes_reallocated;
+}
+
+/* What the block layer counts is the device's, not a stream's. */
+#define OF_THE_DEVICE (BIT(read_bytes) | BIT(write_bytes))
+
+static void tracepoints_read(struct meter *meter, struct counters *counters)
+{
+	struct probe_counts *counts = meter->counts;
+	struct error error;
+
+	if (!meter->probe || !probe_read(meter->probe, counts, &error))
+		return;
+	probe_fill(counters, &counts->totals);
+	counters->write_bytes = counts->device.data_written_bytes;
+	meter->known |= counts->known & ~BIT(read_bytes);
+	meter->streams_known |= counts->known & ~OF_THE_DEVICE;
+}
+
+void meter_sample(struct meter *meter, struct counters *counters)
+{
+	uint64_t write_bytes;
+
+	*counters = (struct counters){0};
+	meter_io(meter, &counters->read_bytes, &write_bytes);
+	levels_read(meter, true, counters);
+}
+
 void meter_read(struct meter *meter, bool sums, struct counters *counters)
 {
 	uint64_t read_bytes, write_bytes;
 
 	*counters = (struct counters){0};
 	meter_io(meter, &read_bytes, &write_bytes);
+	tracepoints_read(meter, counters);
 	counters->read_bytes = read_bytes;
 	counters->page_accesses = 0;
 	for (uint32_t stream = 0; stream <= STREAM_COUNT_MAX; stream++)
@@ -114,6 +164,13 @@ void meter_read(struct meter *meter, bool sums, struct counters *counters)
 void meter_stream(const struct meter *meter, uint32_t stream, struct counters *counters)
 {
 	*counters = (struct counters){.page_accesses = player_pages(meter->player, stream)};
+	if (meter->counts)
+		probe_fill(counters, &meter->counts->streams[stream]);
+}
+
+uint64_t meter_blame(const struct meter *meter, uint32_t victim, uint32_t evictor)
+{
+	return probe_blame(meter->probe)[victim * PROBE_STREAMS_MAX + evictor];
 }
 
 bool meter_is_disturbed(const struct meter *meter)
@@ -142,11 +199,28 @@ static size_t damon_count(void)
 	return count;
 }
 
+static void disturbances_note(const struct probe_disturbance *seen, struct result *result)
+{
+	if (seen->inserted_pages)
+		result_note(result,
+			    "a stranger (%.16s) read or wrote %llu pages of its files meanwhile",
+			    seen->inserted_by, (unsigned long long)seen->inserted_pages);
+	if (seen->evicted_pages)
+		result_note(result,
+			    "%llu pages were evicted by %.16s, not by the cgroup's own limit: the "
+			    "machine itself is short of memory, or reclaims what is idle",
+			    (unsigned long long)seen->evicted_pages, seen->evicted_by);
+	if (seen->dropped_pages)
+		result_note(result, "%llu pages were dropped by %.16s",
+			    (unsigned long long)seen->dropped_pages, seen->dropped_by);
+}
+
 void meter_notes(const struct meter *meter, struct result *result)
 {
 	size_t schemes = damon_count();
 
-	(void)meter;
+	if (meter->counts)
+		disturbances_note(&meter->counts->disturbance, result);
 	if (schemes)
 		result_note(result,
 			    "this machine reclaims by itself: %zu DAMON scheme%s may page out what "

@@ -22,13 +22,12 @@
 struct player;
 struct probe;
 struct probe_counts;
-struct scratch;
 
 struct meter {
 	const struct cgroup *cgroup;
 	const struct player *player;
-	struct probe *probe;         /* NULL: none */
-	struct probe_counts *counts; /* as last read */
+	struct probe *probe;         /* counting; NULL: none */
+	struct probe_counts *counts; /* as last read; NULL: no probe */
 	int io_fd;
 	uint64_t read_bytes_base, write_bytes_base, drops_base;
 	uint64_t pinned_bytes;
@@ -36,10 +35,12 @@ struct meter {
 	uint64_t streams_known; /* likewise, of each stream */
 };
 
-/* Begin: from now on everything counts. The player waits. `probe` may be NULL. */
+/*
+ * Begin: from now on everything counts. The player waits. `probe` counts already, or is NULL; it
+ * must outlive the meter.
+ */
 bool meter_start(struct meter *meter, const struct cgroup *cgroup, const struct player *player,
-		 struct probe *probe, const struct scratch *scratch, uint64_t pinned_bytes,
-		 struct error *error);
+		 struct probe *probe, uint64_t pinned_bytes, struct error *error);
 void meter_stop(struct meter *meter);
 
 /*
@@ -48,8 +49,14 @@ void meter_stop(struct meter *meter);
  */
 void meter_read(struct meter *meter, bool sums, struct counters *counters);
 
+/* What a sample has: read_bytes and the levels. Cheaper. */
+void meter_sample(struct meter *meter, struct counters *counters);
+
 /* Of what meter_read() read: those of one stream. */
 void meter_stream(const struct meter *meter, uint32_t stream, struct counters *counters);
+
+/* Pages of `victim` read again that `evictor` had evicted. Known if reread_bytes is. */
+uint64_t meter_blame(const struct meter *meter, uint32_t victim, uint32_t evictor);
 
 /* What the player has read and written (dirtied) so far, alone: cheap. */
 void meter_io(const struct meter *meter, uint64_t *read_bytes, uint64_t *write_bytes);

@@ -21,7 +21,7 @@
 
 #include "base/array.h"
 #include "base/size.h"
-#include "machine/kernel/probe_shared.h"
+#include "machine/kernel/probe.h"
 
 enum {
 	RING_BYTES_ONE = 1 << 18, /* the only worker's */
@@ -146,16 +146,18 @@ static void fail(struct player *player, const struct call *call, int errno_value
 static void ask(const struct player *player, uint32_t worker, const struct call *call,
 		uint64_t inode)
 {
-	struct probe_worker *asks = player->options.asks ? &player->options.asks[worker] : NULL;
+	enum probe_op op = PROBE_OP_OTHER;
+	uint64_t end = call->offset + call->bytes;
 
-	if (!asks)
+	if (!player->options.asks)
 		return;
-	asks->stream = call->stream;
-	asks->is_read = call->kind == CALL_READ || call->kind == CALL_TOUCH;
-	asks->ino = inode;
-	asks->first_page = pages_from_bytes_down(call->offset);
-	asks->end_page = pages_from_bytes_up(call->offset + call->bytes);
-	atomic_signal_fence(memory_order_seq_cst);
+	if (call->kind == CALL_READ || call->kind == CALL_TOUCH)
+		op = PROBE_OP_READ;
+	else if (call->kind == CALL_WRITE)
+		op = PROBE_OP_WRITE;
+	else if (call->kind == CALL_ADVISE && call->advice == POSIX_FADV_WILLNEED)
+		op = PROBE_OP_READ, end = call->offset; /* all that it reads is read ahead */
+	probe_ask(&player->options.asks[worker], op, call->stream, inode, call->offset, end);
 }
 
 static void pages_add(struct player *player, const struct call *call, uint64_t end)
