@@ -1,0 +1,30 @@
+# If this fails, predictions are called good, or bad, without reason.
+source test/tap.bash
+source test/kernel/kernel.bash
+
+exits 0 'the model is right about a loop' "$REFAULT" validate "$scratch/twice.csv" "${small[@]}"
+says out 'read_bytes'
+says out 'Within the tolerance of 5 %'
+exits 1 'other rules are not those of this kernel' "$REFAULT" validate "$scratch/twice.csv" "${small[@]}" --policy fifo --tolerance 2
+says out 'departs first, at operation'
+says out 'NOT within the tolerance of 2 %'
+exits 0 'JSON' "$REFAULT" validate "$scratch/twice.csv" "${small[@]}" --json
+says out '"verdict"'
+says out '"within": true'
+
+mkdir "$scratch/traces"
+cp "$scratch/twice.csv" "$scratch/traces/a.csv"
+cp "$scratch/twice.csv" "$scratch/traces/b.csv"
+exits 0 'a folder of traces, on two file systems' "$REFAULT" validate "$scratch/traces" "${small[@]}" --filesystem ext4 --filesystem btrfs
+says out '4 runs'
+exits 0 'a scenario' "$REFAULT" validate hello --images "$scratch/images"
+exits 2 'a trace needs a limit' "$REFAULT" validate "$scratch/twice.csv"
+says err '--cgroup-limit 256MiB'
+exits 2 'no such scenario' "$REFAULT" validate helo
+says err 'nearest: hello'
+mkdir "$scratch/empty"
+exits 2 'an empty folder' "$REFAULT" validate "$scratch/empty" --cgroup-limit 24MiB
+says err 'has no traces and no scenarios'
+exits 2 'a wrong row' "$REFAULT" validate <(printf 'time_ns,thread,op,path,offset,bytes\n0,1,exists,a,0,8192\n1,1,raed,a,0,4096\n') --cgroup-limit 24MiB
+ok 'nothing is left over' [ -z "$(ls "$scratch/images")" ]
+tap_done
