@@ -1,6 +1,6 @@
 # refault: build, check, install (GNU make)
 #
-#   make                 build/refault, build/librefault.a, build/librefault.so, man pages, bash completion
+#   make                 build/refault, build/refault-static, build/librefault.a, build/librefault.so, man pages, bash completion
 #   make check           every test; the last line is the sum: "N passed, N failed"
 #   make CHECK=1 check   the same under ASan and UBSan, with the invariant walks (build/check)
 #   make TSAN=1 check    the same under the thread sanitizer (build/tsan)
@@ -41,7 +41,7 @@ BUILD ?= build
 FLAVOUR := -O2
 endif
 
-PACKAGES := libzstd zlib liblzma libxxhash jansson libfyaml libbpf
+PACKAGES := libzstd zlib liblzma libxxhash jansson libfyaml libbpf libelf
 ifneq ($(filter-out clean format uninstall,$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell $(PKG_CONFIG) --exists $(PACKAGES) 2>/dev/null && echo yes),yes)
 $(error A library or pkg-config is missing ($(PACKAGES)): script/bootstrap installs them)
@@ -49,6 +49,7 @@ endif
 endif
 PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PACKAGE_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
+STATIC_LIBS    := $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null)
 
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 \
 	    -Wimplicit-fallthrough
@@ -85,7 +86,10 @@ LIBRARY_OBJECTS := $(filter $(LIBRARY_ROOMS:%=$(OBJ)/src/%/%),$(OBJECTS))
 PROGRAM := $(BUILD)/refault
 ROOMS   := $(OBJ)/rooms.a
 
-all: $(PROGRAM) $(BUILD)/librefault.a $(BUILD)/librefault.so $(BUILD)/man/refault.1 $(BUILD)/completion/refault
+# What runs inside a guest (--guest), where there are no libraries. Sanitizers cannot be linked in that way: no such flavour.
+PROGRAM_STATIC := $(if $(CHECK)$(TSAN)$(FUZZ),,$(BUILD)/refault-static)
+
+all: $(PROGRAM) $(PROGRAM_STATIC) $(BUILD)/librefault.a $(BUILD)/librefault.so $(BUILD)/man/refault.1 $(BUILD)/completion/refault
 
 # Rebuilt when the compiler or a flag changes.
 FLAGS_NOW := $(CC) | $(ALL_CFLAGS) | $(LDFLAGS) | $(VERSION)
@@ -128,6 +132,9 @@ $(OBJ)/src/machine/kernel/probe.o: src/machine/kernel/probe.c $(OBJ)/src/machine
 	$(call say,CC,$<)
 	$(CC) $(ALL_CFLAGS) -DPROBE_OBJECT='"$(@:.o=.bpf.o)"' -MMD -MP -c -o $@ $<
 
+# The script that it takes in as it is.
+$(OBJ)/src/machine/kernel/guest_init.o: src/machine/kernel/guest_init.sh
+
 # The list of members: when a file goes, its object must leave the archive.
 $(OBJ)/members: FORCE
 	@mkdir -p $(@D)
@@ -146,6 +153,10 @@ ifeq ($(filter $(CURDIR)/%,$(abspath $(BUILD))),)
 	@ln -sfn $(CURDIR)/scenarios $(BUILD)/scenarios     # a build elsewhere finds them beside itself
 	@ln -sfn $(CURDIR)/docs $(BUILD)/docs
 endif
+
+$(BUILD)/refault-static: $(MAIN) $(ROOMS)
+	$(call say,LINK,$@)
+	$(CC) $(ALL_LDFLAGS) -static -o $@ $(MAIN) $(ROOMS) $(STATIC_LIBS)
 
 # One object in which only refault_* is to be seen from outside, so that a static link cannot clash either.
 $(BUILD)/librefault.a: $(LIBRARY_OBJECTS) $(OBJ)/members
@@ -264,6 +275,7 @@ install: all
 	$(call say,INST,$(DESTDIR)$(PREFIX))
 	install -d $(bindir) $(libdir)/pkgconfig $(incdir) $(mandir) $(bashdir)
 	install -m 755 $(PROGRAM) $(bindir)/refault
+	$(if $(PROGRAM_STATIC),install -d $(libdir)/refault && install -m 755 $(PROGRAM_STATIC) $(libdir)/refault/refault-static)
 	install -m 644 $(BUILD)/librefault.a $(libdir)/librefault.a
 	install -m 755 $(BUILD)/librefault.so $(libdir)/librefault.so.$(VERSION)
 	ln -sf librefault.so.$(VERSION) $(libdir)/$(SONAME)
@@ -282,7 +294,7 @@ uninstall:
 	$(call say,UNINST,$(DESTDIR)$(PREFIX))
 	rm -f $(bindir)/refault $(libdir)/librefault.a $(libdir)/librefault.so* $(libdir)/pkgconfig/refault.pc
 	rm -f $(addprefix $(incdir)/,$(notdir $(wildcard include/*.h)))
-	rm -rf $(datadir) $(docdir)
+	rm -rf $(datadir) $(docdir) $(libdir)/refault
 	rm -f $(mandir)/refault.1 $(mandir)/refault-*.1 $(bashdir)/refault
 	@$(tell_loader)
 
