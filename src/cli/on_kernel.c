@@ -31,13 +31,28 @@ void on_kernel_end(void)
 
 const char *on_kernel_given(const struct on_kernel_arguments *arguments)
 {
-	return arguments->statistics         ? "--statistics"
+	return arguments->guest              ? "--guest"
+	       : arguments->statistics       ? "--statistics"
 	       : arguments->runs.given       ? "--runs"
 	       : arguments->directory        ? "--directory"
 	       : arguments->images           ? "--images"
 	       : arguments->image_size.given ? "--image-size"
 	       : arguments->block_device     ? "--block-device"
 					     : NULL;
+}
+
+bool on_kernel_guest(const struct on_kernel_arguments *arguments, struct guest_kernel *kernel,
+		     struct arena *arena, struct error *error)
+{
+	*kernel = (struct guest_kernel){0};
+	if (!arguments->guest)
+		return true;
+	if (arguments->directory || arguments->block_device || arguments->images)
+		return error_input(error, "a guest has a disk of its own: no %s with --guest",
+				   arguments->directory      ? "--directory"
+				   : arguments->block_device ? "--block-device"
+							     : "--images");
+	return guest_kernel_parse(kernel, arguments->guest, arena, error);
 }
 
 bool on_kernel_apply(const struct on_kernel_arguments *arguments, struct kernel_options *options,

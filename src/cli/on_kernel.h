@@ -5,15 +5,24 @@
 #define REFAULT_CLI_ON_KERNEL_H
 
 #include "cli/command.h"
+#include "machine/kernel/guest_play.h"
 #include "machine/kernel/kernel.h"
 
 struct on_kernel_arguments {
-	const char *statistics, *directory, *images, *block_device;
+	const char *statistics, *directory, *images, *block_device, *guest;
 	struct given image_size, runs;
 };
 
 /* Their lines in a command's table; `field` is the struct above in the command's own. */
 #define ON_KERNEL_OPTIONS(type, field)                                                             \
+	{"guest",                                                                                  \
+	 0,                                                                                        \
+	 "VMLINUZ[,modules=DIR][,mglru=on|off]",                                                   \
+	 "on the kernel: on this one, booted in QEMU for the run, instead of the one underneath; " \
+	 "its modules are found beside it, or in DIR",                                             \
+	 OPTION_TEXT,                                                                              \
+	 offsetof(struct type, field.guest),                                                       \
+	 COMPLETE_FILE},                                                                           \
 	{"statistics",                                                                             \
 	 0,                                                                                        \
 	 "fresh|lazy",                                                                             \
@@ -68,6 +77,12 @@ struct on_kernel_arguments {
 bool on_kernel_apply(const struct on_kernel_arguments *arguments, struct kernel_options *options,
 		     struct error *error);
 const char *on_kernel_given(const struct on_kernel_arguments *arguments);
+
+/*
+ * The kernel that --guest names, in `arena`; *kernel is zeroed when there is none. False: ERROR_INPUT.
+ */
+bool on_kernel_guest(const struct on_kernel_arguments *arguments, struct guest_kernel *kernel,
+		     struct arena *arena, struct error *error);
 
 /*
  * From now on SIGINT, SIGTERM and SIGHUP only set the flag that options.interrupted points to, so

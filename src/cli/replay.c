@@ -95,6 +95,8 @@ struct plan {
 	enum stream_rule rule;
 	bool on_kernel;
 	struct kernel_options kernel; /* all but streams and progress */
+	struct guest_kernel guest;
+	struct arena arena;
 };
 
 /* The index of `name` among `names`. Fails with the nearest. */
@@ -232,7 +234,10 @@ static bool kernel_check(struct plan *plan, struct error *error)
 		.readahead_bytes = plan->model.readahead_bytes,
 		.seed = plan->model.seed,
 	};
-	return on_kernel_apply(&arguments->kernel, &plan->kernel, error);
+	if (arguments->kernel.guest && strcmp(plan->trace, "-") == 0)
+		return error_input(error, "a guest needs the trace as a file, not as standard input");
+	return on_kernel_apply(&arguments->kernel, &plan->kernel, error) &&
+	       on_kernel_guest(&arguments->kernel, &plan->guest, &plan->arena, error);
 }
 
 /* --on, and what belongs to it. */
@@ -390,6 +395,29 @@ static bool replay_on_kernel(const struct plan *plan, struct result *result,
 	return done;
 }
 
+/* The same command there, as far as it is about the trace. */
+static bool replay_in_guest(const struct plan *plan, struct result *result, struct error *error)
+{
+	static const char *const told[] = {"on",         "guest",     "statistics", "runs",
+					   "cgroup-limit", "filesystem", "readahead", "pinned",
+					   "seed",       "json",      "image-size", NULL};
+	struct arena arena = {0};
+	struct text_list repeated = command_repeat(&command_replay, plan->arguments, told, &arena);
+	const char **words = memory_alloc(repeated.count + 3, sizeof(*words));
+	const struct guest_play play = {
+		.kernel = plan->guest, .words = words, .input = plan->trace, .name = plan->trace};
+	bool done;
+
+	words[0] = "replay";
+	words[1] = GUEST_INPUT;
+	for (size_t i = 0; i < repeated.count; i++)
+		words[i + 2] = repeated.at[i];
+	done = guest_play_run(&play, &plan->kernel, result, error);
+	memory_free(words);
+	arena_deinit(&arena);
+	return done;
+}
+
 /* One policy over the whole trace. */
 static bool replay_one(const struct plan *plan, const struct policy_options *policy,
 		       struct result *result, struct reading *reading, struct error *error)
@@ -447,8 +475,13 @@ static void print(const struct plan *plan, const struct result *results,
 	/* The result tells these itself, or they are what the next command changes. */
 	static const char *const told[] = {"memory",    "cgroup-limit", "policy", "filesystem",
 					   "readahead", "pinned",       NULL};
+	/* Of a run on the kernel, the next command is to validate: it takes these not. */
+	static const char *const not_validated[] = {
+		"cgroup-limit", "filesystem", "readahead", "pinned", "on", "streams",
+		"format",       "lenient",    NULL};
 	struct arena arena = {0};
-	struct text_list words = command_repeat(&command_replay, plan->arguments, told, &arena);
+	struct text_list words = command_repeat(&command_replay, plan->arguments,
+						plan->on_kernel ? not_validated : told, &arena);
 	const struct report_options report = {
 		.words = words.at,
 		.word_count = words.count,
@@ -504,7 +537,8 @@ static int replay(const void *values)
 	}
 	results = memory_alloc(plan.policy_count, sizeof(*results));
 	for (; done < plan.policy_count; done++) {
-		if (plan.on_kernel
+		if (plan.guest.image ? replay_in_guest(&plan, &results[done], &error)
+		    : plan.on_kernel
 			    ? replay_on_kernel(&plan, &results[done], &reading, &error)
 			    : replay_one(&plan, &plan.policies[done], &results[done], &reading,
 					 &error))
@@ -518,6 +552,7 @@ out:
 		result_deinit(&results[i]);
 	memory_free(results);
 	memory_free(plan.policies);
+	arena_deinit(&plan.arena);
 	return code;
 }
 
@@ -541,6 +576,8 @@ static const struct example examples[] = {
 	 "a whole machine, 4 GiB of which the database keeps to itself; JSON for programs"},
 	{"replay wal.csv --cgroup-limit 256MiB --on kernel --filesystem xfs",
 	 "what the kernel of this machine does with it, for real (as root)"},
+	{"replay wal.csv --cgroup-limit 256MiB --on kernel --guest /boot/vmlinuz-6.12.9,mglru=off",
+	 "what that kernel does with it, in a machine of its own"},
 	{"replay block.bin --bare --pages 65536 --policy lru",
 	 "misses of a plain LRU cache of 65,536 pages"},
 	{0},
@@ -560,7 +597,8 @@ const struct command command_replay = {
 		"--policy the trace is replayed under each, and they are shown side by side.\n\n"
 		"With --on kernel the operations are system calls: a process makes them as fast as "
 		"they go, in a memory cgroup, on a file system made for the run, whose caches are "
-		"cold; the counters are the kernel's. Nothing of it is left afterwards.",
+		"cold; the counters are the kernel's. Nothing of it is left afterwards. With --guest another kernel "
+		"is booted for it, in QEMU, which needs no root.",
 	.options = options,
 	.examples = examples,
 	.arguments_bytes = sizeof(struct replay_arguments),

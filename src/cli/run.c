@@ -68,6 +68,8 @@ struct plan {
 	struct model_options model; /* all but policy and progress */
 	bool on_kernel;
 	struct kernel_options kernel; /* all but progress */
+	struct guest_kernel guest;
+	struct arena arena;
 	uint64_t seed;
 
 	const char *key; /* what differs; NULL: one run, nothing to compare */
@@ -238,7 +240,8 @@ static bool kernel_check(struct plan *plan, struct error *error)
 	plan->key = NULL;
 	plan->count = 1;
 	return clock_choose(plan, error) &&
-	       on_kernel_apply(&arguments->kernel, &plan->kernel, error);
+	       on_kernel_apply(&arguments->kernel, &plan->kernel, error) &&
+	       on_kernel_guest(&arguments->kernel, &plan->guest, &plan->arena, error);
 }
 
 static bool machine_choose(struct plan *plan, struct error *error)
@@ -285,6 +288,29 @@ static bool run_on_kernel(struct plan *plan, struct error *error)
 	done = kernel_run(&plan->kernel, &source, &plan->results[0], error);
 	progress_end(&progress);
 	on_kernel_end();
+	return done;
+}
+
+/* The same command there, with the scenario's own file. */
+static bool run_in_guest(struct plan *plan, struct error *error)
+{
+	const struct text_list *sets = &plan->arguments->sets;
+	const char **words = memory_alloc(2 * sets->count + 3, sizeof(*words));
+	char path[PATH_MAX];
+	const struct guest_play play = {
+		.kernel = plan->guest, .words = words, .input = path, .name = plan->scenario.name};
+	size_t used = 0;
+	bool done;
+
+	words[used++] = "run";
+	words[used++] = GUEST_INPUT;
+	for (size_t i = 0; i < sets->count; i++) {
+		words[used++] = "--set";
+		words[used++] = sets->at[i];
+	}
+	done = shipped_find(path, sizeof(path), plan->arguments->scenarios.at[0], error) &&
+	       guest_play_run(&play, &plan->kernel, &plan->results[0], error);
+	memory_free(words);
 	return done;
 }
 
@@ -373,6 +399,7 @@ static void plan_free(struct plan *plan)
 	memory_free(plan->results);
 	memory_free(plan->policies);
 	memory_free(plan->settings);
+	arena_deinit(&plan->arena);
 	scenario_deinit(&plan->scenario);
 }
 
@@ -482,8 +509,11 @@ static const char *name_again(const struct plan *plan)
 static void print(const struct plan *plan)
 {
 	static const char *const told[] = {"policy", NULL};
+	/* Of a run on the kernel, the next command is to validate: it takes these not. */
+	static const char *const not_validated[] = {"on", "clock", NULL};
 	struct arena arena = {0};
-	struct text_list words = command_repeat(&command_run, plan->arguments, told, &arena);
+	struct text_list words = command_repeat(&command_run, plan->arguments,
+						plan->on_kernel ? not_validated : told, &arena);
 	struct report_options report = {
 		.colour = command_may_colour(stdout),
 		.input = name_again(plan),
@@ -530,7 +560,9 @@ static int run(const void *values)
 				shipped_manual(manual, sizeof(manual)));
 		goto out;
 	}
-	if (!(plan.on_kernel ? run_on_kernel(&plan, &error) : run_all(&plan, &error))) {
+	if (!(plan.guest.image ? run_in_guest(&plan, &error)
+	      : plan.on_kernel ? run_on_kernel(&plan, &error)
+			       : run_all(&plan, &error))) {
 		code = command_fail(&error);
 		goto out;
 	}

@@ -2,6 +2,7 @@
  * refault validate: the model beside the kernel
  */
 #include <dirent.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -70,6 +71,10 @@ struct input {
 	struct scenario scenario;
 	struct stream_map *streams;
 	struct validate_options options;
+	struct arena arena;
+	struct guest_play guest;
+	ARRAY(const char *) guest_words;
+	char path[PATH_MAX]; /* of the file that the guest gets */
 };
 
 static struct op_source *input_source(void *context, struct error *error)
@@ -178,12 +183,41 @@ static bool trace_input(struct input *input, const char *filesystem, struct erro
 	return filesystem_set(input, filesystem ? filesystem : "ext4", error);
 }
 
+static void word_add(struct input *input, const char *word)
+{
+	*array_push(&input->guest_words) = word;
+}
+
+/* The command for a guest; *release is its kernel's, or stays as it is. */
+static bool guest_make(struct input *input, const char **release, struct error *error)
+{
+	const struct validate_arguments *arguments = input->arguments;
+
+	if (!on_kernel_guest(&arguments->kernel, &input->guest.kernel, &input->arena, error))
+		return false;
+	if (!input->guest.kernel.image)
+		return true;
+	word_add(input, input->is_scenario ? "run" : "replay");
+	word_add(input, GUEST_INPUT);
+	for (size_t i = 0; input->is_scenario && i < arguments->sets.count; i++) {
+		word_add(input, "--set");
+		word_add(input, arguments->sets.at[i]);
+	}
+	for (size_t i = 0; !input->is_scenario && i < arguments->streams.count; i++) {
+		word_add(input, "--stream");
+		word_add(input, arguments->streams.at[i]);
+	}
+	word_add(input, NULL);
+	return guest_kernel_release(release, input->guest.kernel.image, &input->arena, error);
+}
+
 /* What was given on the command line goes before a scenario's own. */
 static bool input_make(struct input *input, const char *filesystem, struct error *error)
 {
 	const struct validate_arguments *arguments = input->arguments;
 	struct model_options *model = &input->options.model;
 	struct kernel_options *kernel = &input->options.kernel;
+	const char *release = NULL;
 	struct utsname name;
 
 	model->is_cgroup = true;
@@ -212,10 +246,13 @@ static bool input_make(struct input *input, const char *filesystem, struct error
 	kernel->seed = model->seed;
 	input->options.tolerance =
 		(arguments->tolerance.given ? (double)arguments->tolerance.value : 5) / 100;
+	if (!guest_make(input, &release, error))
+		return false;
 	if (arguments->policy)
 		return policy_options_parse(&model->policy, arguments->policy, error);
-	uname(&name);
-	return validate_policy(&model->policy, name.release, kernel->statistics, error);
+	if (!release && uname(&name) == 0)
+		release = name.release;
+	return validate_policy(&model->policy, release, kernel->statistics, error);
 }
 
 static void input_free(struct input *input)
@@ -223,6 +260,8 @@ static void input_free(struct input *input)
 	if (input->is_scenario)
 		scenario_deinit(&input->scenario);
 	stream_map_destroy(input->streams);
+	array_deinit(&input->guest_words);
+	arena_deinit(&input->arena);
 	memory_free(input->name);
 }
 
@@ -312,6 +351,16 @@ static bool validate_one(struct plan *plan, size_t index, struct error *error)
 	bool done;
 
 	snprintf(what, sizeof(what), "%zu of %zu", index + 1, plan->inputs.count);
+	if (input->guest.kernel.image) {
+		if (!input->is_scenario)
+			snprintf(input->path, sizeof(input->path), "%s", input->name);
+		else if (!shipped_find(input->path, sizeof(input->path), input->name, error))
+			return false;
+		input->guest.words = input->guest_words.at;
+		input->guest.input = input->path;
+		input->guest.name = input->is_scenario ? input->scenario.name : input->name;
+		input->options.guest = &input->guest;
+	}
 	progress_begin(&progress, what);
 	input->options.kernel.progress = progress.wanted ? progress_update : NULL;
 	input->options.kernel.progress_context = &progress;

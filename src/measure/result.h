@@ -61,6 +61,7 @@ struct result {
 	char *machine;    /* "model", "kernel" */
 	char *policy;     /* "linux-6.18,statistics=fresh" as normalised; NULL: the kernel's own */
 	char *kernel;     /* the release of the kernel that did it, "6.18.44"; NULL: none did */
+	bool has_mglru;   /* that kernel ran the multi-generational LRU instead of two lists */
 	char *statistics; /* "fresh" or "lazy": how that kernel summed its counters; NULL: no kernel */
 	char *filesystem; /* "ext4"; NULL in bare mode */
 	uint64_t memory_bytes;

@@ -72,7 +72,7 @@ static void command_write(FILE *out, const char *lead, const struct result *resu
 			  const struct report_options *options, uint64_t memory_bytes,
 			  const char *policy)
 {
-	fprintf(out, "\n%s: refault %s ", lead,
+	fprintf(out, "%s%s: refault %s ", ftell(out) > 0 ? "\n" : "", lead,
 		!policy             ? "validate"
 		: options->is_trace ? "replay"
 				    : "run");
@@ -87,7 +87,7 @@ static void command_write(FILE *out, const char *lead, const struct result *resu
 		fputs(" --policy ", out);
 		shell_word(out, policy);
 	}
-	for (size_t i = 0; policy && i < options->word_count; i++) {
+	for (size_t i = 0; i < options->word_count; i++) {
 		fputc(' ', out);
 		shell_word(out, options->words[i]);
 	}

@@ -74,6 +74,27 @@ static json_t *marks_json(const struct result *result)
 	return marks;
 }
 
+/* The levels over time, evenly spaced in ops. */
+static json_t *samples_json(const struct result *result)
+{
+	json_t *samples = json_array();
+
+	for (size_t i = 0; i < result->sample_count; i++) {
+		const struct result_sample *sample = &result->samples[i];
+		json_t *object = json_object();
+
+		json_object_set_new(object, "op_index", number(sample->op_index));
+		json_object_set_new(object, "read_bytes", number(sample->read_bytes));
+		json_object_set_new(object, "active_file_pages", number(sample->active_file_pages));
+		json_object_set_new(object, "inactive_file_pages",
+				    number(sample->inactive_file_pages));
+		json_object_set_new(object, "dirty_pages", number(sample->dirty_pages));
+		json_object_set_new(object, "slab_bytes", number(sample->slab_bytes));
+		json_array_append_new(samples, object);
+	}
+	return samples;
+}
+
 /*
  * A key for each stream: its name as UTF-8. Names that only wrong bytes told apart get "#2", "#3"
  * behind them.
@@ -181,6 +202,8 @@ static json_t *machine_json(const struct result *result, const struct report_opt
 
 	json_object_set_new(machine, "kind", text(bare ? "bare" : result->machine));
 	json_object_set_new(machine, "kernel", text(result->kernel));
+	json_object_set_new(machine, "mglru",
+			    result->kernel ? json_boolean(result->has_mglru) : json_null());
 	json_object_set_new(machine, "statistics", text(result->statistics));
 	json_object_set_new(machine, "policy", text(result->policy));
 	json_object_set_new(machine, "switches",
@@ -220,6 +243,7 @@ json_t *report_json(const struct result *result, const struct report_options *op
 	json_object_set_new(json, "marks", marks_json(result));
 	json_object_set_new(json, "streams", streams_json(result, keys));
 	json_object_set_new(json, "blame", blame_json(result, keys));
+	json_object_set_new(json, "samples", samples_json(result));
 	json_object_set_new(json, "machine", machine_json(result, options));
 	if (result->kernel) {
 		json_object_set_new(json, "kernel_runs",

@@ -51,9 +51,9 @@ static void machine_write(char *text, size_t bytes, const struct result *result,
 					 result->is_cgroup ? "cgroup limit" : "memory",
 					 size_format(size, result->memory_bytes));
 	if (result->kernel)
-		given += (size_t)snprintf(text + given, bytes - given, "   Linux %.60s   %s "
-							       "statistics",
-					  result->kernel, result->statistics);
+		given += (size_t)snprintf(text + given, bytes - given,
+					  "   Linux %.60s%s   %s statistics", result->kernel,
+					  result->has_mglru ? " (MGLRU)" : "", result->statistics);
 	else if (with_policy)
 		given += (size_t)snprintf(text + given, bytes - given, "   policy %.900s",
 					  result->policy);

@@ -22,6 +22,7 @@
 #include "machine/kernel/probe.h"
 #include "machine/kernel/scratch.h"
 #include "machine/kernel/script.h"
+#include "machine/kernel/text_file.h"
 #include "measure/recorder.h"
 #include "op/path.h"
 
@@ -641,6 +642,16 @@ static uint64_t finished_blame(const void *context, uint32_t victim, uint32_t ev
 	return meter_blame(finished->meter, victim, evictor);
 }
 
+/* Are pages kept in generations? The lowest bit is the main switch (mm/vmscan.c, lru_gen_admin). */
+static bool has_mglru(void)
+{
+	char *text = text_file_read("/sys/kernel/mm/lru_gen/enabled");
+	bool enabled = text && strtoul(text, NULL, 16) & 1;
+
+	memory_free(text);
+	return enabled;
+}
+
 static void describe(const struct run *run, struct result *result)
 {
 	const struct kernel_options *options = run->options;
@@ -650,6 +661,7 @@ static void describe(const struct run *run, struct result *result)
 	result->machine = text_copy("kernel");
 	if (uname(&name) == 0)
 		result->kernel = text_copy(name.release);
+	result->has_mglru = has_mglru();
 	result->statistics = text_copy(
 		options->statistics == KERNEL_STATISTICS_FRESH ? "fresh" : "lazy");
 	result->filesystem = text_copy(run->scratch.filesystem);

@@ -90,6 +90,7 @@ struct player {
 	pid_t pid;
 	bool is_dead;
 	int statistics_fd; /* the child's */
+	int spins;         /* how often to look before sleeping: not at all on a single processor */
 	struct player_failure failure;
 };
 
@@ -374,7 +375,7 @@ static void work(struct player *player, uint32_t index)
 		uint32_t head = atomic_load(&worker->head);
 		const struct call *call = (const void *)(ring + tail % player->ring_bytes);
 
-		for (int spin = 0; head == tail && spin < SPINS; spin++) {
+		for (int spin = 0; head == tail && spin < player->spins; spin++) {
 			relax();
 			head = atomic_load(&worker->head);
 		}
@@ -556,6 +557,7 @@ struct player *player_start(const struct player_options *options, struct error *
 
 	assert(options->worker_count > 0 && options->worker_count <= PLAYER_WORKERS_MAX);
 	player->options = *options;
+	player->spins = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? SPINS : 0;
 	player->free_slots = memory_alloc(options->worker_count, sizeof(*player->free_slots));
 	if (!player_map(player)) {
 		error_system(error, "no memory for the player");
@@ -699,7 +701,7 @@ bool player_wait_any(struct player *player, uint64_t timeout_ns)
 
 bool player_wait(struct player *player, uint32_t index)
 {
-	for (int spin = 0; spin < SPINS * 2; spin++) {
+	for (int spin = 0; spin < player->spins * 2; spin++) {
 		if (player_is_idle(player, index))
 			return !is_over(player);
 		relax();

@@ -52,6 +52,13 @@ static const struct maker *maker_find(const char *filesystem)
 	return NULL;
 }
 
+const char *scratch_maker_package(const char *filesystem)
+{
+	const struct maker *maker = maker_find(filesystem);
+
+	return maker ? maker->package : "?";
+}
+
 /* Run it, and keep the first line that it complains with. */
 static bool program_run(char *const *words, const char *package, struct error *error)
 {

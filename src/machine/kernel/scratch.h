@@ -55,6 +55,9 @@ bool scratch_cool(struct scratch *scratch, const char *mountpoint, struct error 
 /* Unmount, and let go of everything. */
 void scratch_close(struct scratch *scratch);
 
+/* The Debian package with the program that makes this file system. */
+const char *scratch_maker_package(const char *filesystem);
+
 /* Remove a directory and all that is in it. */
 void scratch_remove_tree(const char *path);
 

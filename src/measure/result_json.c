@@ -1,0 +1,167 @@
+#include "measure/result_json.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static uint64_t number(const json_t *object, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+static char *text(const json_t *object, const char *key)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	return value ? text_copy(value) : NULL;
+}
+
+/* *known: a bit for each that is there and not null. */
+static void counters_read(const json_t *object, struct counters *counters, uint64_t *known)
+{
+	*counters = (struct counters){0};
+	*known = 0;
+	for (enum counter_id id = 0; id < COUNTER_COUNT; id++) {
+		const json_t *value = json_object_get(object, counter_name(id));
+
+		if (!json_is_integer(value))
+			continue;
+		*counter_at(counters, id) = (uint64_t)json_integer_value(value);
+		*known |= UINT64_C(1) << id;
+	}
+}
+
+static void marks_read(struct result *result, const json_t *marks)
+{
+	size_t count = json_array_size(marks);
+	uint64_t known;
+
+	result->marks = memory_alloc(count + 1, sizeof(*result->marks));
+	for (size_t i = 0; i < count; i++) {
+		const json_t *mark = json_array_get(marks, i);
+		const json_t *range = json_object_get(mark, "range");
+
+		result->marks[i].label = text(mark, "label");
+		if (!result->marks[i].label)
+			result->marks[i].label = text_copy("");
+		result->marks[i].op_index = number(mark, "op_index");
+		counters_read(mark, &result->marks[i].counters, &known);
+		if (!range)
+			continue;
+		if (!result->marks_low) {
+			result->marks_low = memory_alloc(count, sizeof(struct counters));
+			result->marks_high = memory_alloc(count, sizeof(struct counters));
+		}
+		counters_read(json_object_get(range, "low"), &result->marks_low[i], &known);
+		counters_read(json_object_get(range, "high"), &result->marks_high[i], &known);
+	}
+	result->mark_count = count;
+}
+
+static void streams_read(struct result *result, json_t *streams)
+{
+	const char *name;
+	json_t *object;
+
+	result->streams =
+		memory_alloc(json_object_size(streams) + 1, sizeof(*result->streams));
+	json_object_foreach(streams, name, object)
+	{
+		struct result_stream *stream = &result->streams[result->stream_count++];
+		uint64_t known;
+
+		stream->name = text_copy(name);
+		stream->passes = number(object, "passes");
+		counters_read(object, &stream->counters, &stream->known);
+		counters_read(json_object_get(object, "at_pass"), &stream->at_pass, &known);
+	}
+}
+
+static void blame_read(struct result *result, const json_t *blame)
+{
+	size_t count = result->stream_count;
+
+	if (!json_is_object(blame))
+		return;
+	result->blame = memory_alloc(count * count + 1, sizeof(*result->blame));
+	for (size_t victim = 0; victim < count; victim++) {
+		const json_t *row = json_object_get(blame, result->streams[victim].name);
+
+		for (size_t evictor = 0; evictor < count; evictor++)
+			result->blame[victim * count + evictor] = number(
+				json_object_get(row, result->streams[evictor].name), "pages");
+	}
+}
+
+static void samples_read(struct result *result, const json_t *samples)
+{
+	result->sample_count = json_array_size(samples);
+	result->samples = memory_alloc(result->sample_count + 1, sizeof(*result->samples));
+	for (size_t i = 0; i < result->sample_count; i++) {
+		const json_t *sample = json_array_get(samples, i);
+
+		result->samples[i] = (struct result_sample){
+			.op_index = number(sample, "op_index"),
+			.active_file_pages = number(sample, "active_file_pages"),
+			.inactive_file_pages = number(sample, "inactive_file_pages"),
+			.slab_bytes = number(sample, "slab_bytes"),
+			.dirty_pages = number(sample, "dirty_pages"),
+			.read_bytes = number(sample, "read_bytes"),
+		};
+	}
+}
+
+static void notes_read(struct result *result, const json_t *notes)
+{
+	for (size_t i = 0; i < json_array_size(notes); i++)
+		result_note(result, "%s", json_string_value(json_array_get(notes, i)));
+}
+
+static void machine_read(struct result *result, const json_t *machine)
+{
+	result->machine = text(machine, "kind");
+	result->kernel = text(machine, "kernel");
+	result->has_mglru = json_is_true(json_object_get(machine, "mglru"));
+	result->statistics = text(machine, "statistics");
+	result->policy = text(machine, "policy");
+	result->filesystem = text(machine, "filesystem");
+	result->memory_bytes = number(machine, "memory_bytes");
+	result->is_cgroup = json_is_true(json_object_get(machine, "cgroup"));
+	result->readahead_bytes = number(machine, "readahead_bytes");
+	result->seed = number(machine, "seed");
+}
+
+bool result_json_read(struct result *result, const char *json_text, size_t bytes,
+		      struct error *error)
+{
+	json_error_t where;
+	json_t *json = json_loadb(json_text, bytes, 0, &where), *input, *range;
+	uint64_t known;
+
+	*result = (struct result){0};
+	if (!json_is_object(json)) {
+		json_decref(json);
+		return error_failed(error, "line %d of the answer is no JSON: %s", where.line,
+				    where.text);
+	}
+	input = json_object_get(json, "input");
+	result->input = text(input, "name");
+	result->op_count = number(input, "ops");
+	result->file_count = number(input, "files");
+	machine_read(result, json_object_get(json, "machine"));
+	counters_read(json_object_get(json, "totals"), &result->totals, &result->known);
+	marks_read(result, json_object_get(json, "marks"));
+	streams_read(result, json_object_get(json, "streams"));
+	blame_read(result, json_object_get(json, "blame"));
+	samples_read(result, json_object_get(json, "samples"));
+	notes_read(result, json_object_get(json, "notes"));
+	result->run_count = number(json, "kernel_runs");
+	range = json_object_get(json, "range");
+	if (json_is_object(range)) {
+		counters_read(json_object_get(range, "low"), &result->low, &known);
+		counters_read(json_object_get(range, "high"), &result->high, &known);
+	}
+	json_decref(json);
+	return true;
+}
