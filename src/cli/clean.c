@@ -39,8 +39,10 @@ static const struct example examples[] = {
 const struct command command_clean = {
 	.usage = usage,
 	.description =
-		"Remove what `--on kernel` and `validate` may have left: memory cgroups and folders of "
-		"runs that nobody sees to any more. A run tidies up behind itself, however it ends, "
+		"Remove what `--on kernel` and `validate` may have left: memory cgroups and "
+		"folders of "
+		"runs that nobody sees to any more. A run tidies up behind itself, however it "
+		"ends, "
 		"even by `kill -9`; only if the process that sees to this is killed too, something "
 		"is left. Its file system, loop device and image are never: they end with the last "
 		"process that uses them. What belongs to runs that go on, or to others, is not "

@@ -23,15 +23,17 @@ struct on_kernel_arguments {
 	 OPTION_TEXT,                                                                              \
 	 offsetof(struct type, field.guest),                                                       \
 	 COMPLETE_FILE},                                                                           \
-	{"statistics",                                                                             \
-	 0,                                                                                        \
-	 "fresh|lazy",                                                                             \
-	 "on the kernel: `fresh` (when not given) has it sum its statistics every 16 operations, " \
-	 "which makes runs repeatable; `lazy` leaves it alone, and reports a range of several "    \
-	 "runs",                                                                                   \
-	 OPTION_TEXT,                                                                              \
-	 offsetof(struct type, field.statistics),                                                  \
-	 COMPLETE_WORDS},                                                                          \
+		{"statistics",                                                                     \
+		 0,                                                                                \
+		 "fresh|lazy",                                                                     \
+		 "on the kernel: `fresh` (when not given) has it sum its statistics every 16 "     \
+		 "operations, "                                                                    \
+		 "which makes runs repeatable; `lazy` leaves it alone, and reports a range of "    \
+		 "several "                                                                        \
+		 "runs",                                                                           \
+		 OPTION_TEXT,                                                                      \
+		 offsetof(struct type, field.statistics),                                          \
+		 COMPLETE_WORDS},                                                                  \
 		{"runs",                                                                           \
 		 0,                                                                                \
 		 "N",                                                                              \
@@ -62,13 +64,12 @@ struct on_kernel_arguments {
 		 OPTION_SIZE,                                                                      \
 		 offsetof(struct type, field.image_size),                                          \
 		 COMPLETE_NONE},                                                                   \
-		{"block-device",                                                                   \
-		 0,                                                                                \
-		 "DEVICE",                                                                         \
-		 "on the kernel: make that file system on this device; what is on it is LOST",     \
-		 OPTION_TEXT,                                                                      \
-		 offsetof(struct type, field.block_device),                                        \
-		 COMPLETE_FILE}
+	{                                                                                          \
+		"block-device", 0, "DEVICE",                                                       \
+			"on the kernel: make that file system on this device; what is on it is "   \
+			"LOST",                                                                    \
+			OPTION_TEXT, offsetof(struct type, field.block_device), COMPLETE_FILE      \
+	}
 
 /*
  * Put them into `options`; all other fields are the command's. False: ERROR_INPUT. `is_given` is

@@ -235,7 +235,8 @@ static bool kernel_check(struct plan *plan, struct error *error)
 		.seed = plan->model.seed,
 	};
 	if (arguments->kernel.guest && strcmp(plan->trace, "-") == 0)
-		return error_input(error, "a guest needs the trace as a file, not as standard input");
+		return error_input(error,
+				   "a guest needs the trace as a file, not as standard input");
 	return on_kernel_apply(&arguments->kernel, &plan->kernel, error) &&
 	       on_kernel_guest(&arguments->kernel, &plan->guest, &plan->arena, error);
 }
@@ -253,7 +254,8 @@ static bool machine_choose(struct plan *plan, struct error *error)
 	plan->on_kernel = machine == 1;
 	if (plan->on_kernel)
 		return kernel_check(plan, error);
-	return !extra || error_input(error, "%s is for a run on the kernel: add --on kernel", extra);
+	return !extra ||
+	       error_input(error, "%s is for a run on the kernel: add --on kernel", extra);
 }
 
 static bool policies_parse(struct plan *plan, struct error *error)
@@ -398,9 +400,9 @@ static bool replay_on_kernel(const struct plan *plan, struct result *result,
 /* The same command there, as far as it is about the trace. */
 static bool replay_in_guest(const struct plan *plan, struct result *result, struct error *error)
 {
-	static const char *const told[] = {"on",         "guest",     "statistics", "runs",
-					   "cgroup-limit", "filesystem", "readahead", "pinned",
-					   "seed",       "json",      "image-size", NULL};
+	static const char *const told[] = {"on",           "guest",      "statistics", "runs",
+					   "cgroup-limit", "filesystem", "readahead",  "pinned",
+					   "seed",         "json",       "image-size", NULL};
 	struct arena arena = {0};
 	struct text_list repeated = command_repeat(&command_replay, plan->arguments, told, &arena);
 	const char **words = memory_alloc(repeated.count + 3, sizeof(*words));
@@ -476,9 +478,9 @@ static void print(const struct plan *plan, const struct result *results,
 	static const char *const told[] = {"memory",    "cgroup-limit", "policy", "filesystem",
 					   "readahead", "pinned",       NULL};
 	/* Of a run on the kernel, the next command is to validate: it takes these not. */
-	static const char *const not_validated[] = {
-		"cgroup-limit", "filesystem", "readahead", "pinned", "on", "streams",
-		"format",       "lenient",    NULL};
+	static const char *const not_validated[] = {"cgroup-limit", "filesystem", "readahead",
+						    "pinned",       "on",         "streams",
+						    "format",       "lenient",    NULL};
 	struct arena arena = {0};
 	struct text_list words = command_repeat(&command_replay, plan->arguments,
 						plan->on_kernel ? not_validated : told, &arena);
@@ -538,10 +540,9 @@ static int replay(const void *values)
 	results = memory_alloc(plan.policy_count, sizeof(*results));
 	for (; done < plan.policy_count; done++) {
 		if (plan.guest.image ? replay_in_guest(&plan, &results[done], &error)
-		    : plan.on_kernel
-			    ? replay_on_kernel(&plan, &results[done], &reading, &error)
-			    : replay_one(&plan, &plan.policies[done], &results[done], &reading,
-					 &error))
+		    : plan.on_kernel ? replay_on_kernel(&plan, &results[done], &reading, &error)
+				     : replay_one(&plan, &plan.policies[done], &results[done],
+						  &reading, &error))
 			continue;
 		code = fail(&plan, &reading, &error);
 		goto out;
@@ -559,7 +560,8 @@ out:
 static const char *const usage[] = {
 	"replay TRACE (--memory SIZE | --cgroup-limit SIZE) [--policy NAME[,KEY=VALUE]...]... "
 	"[--json]",
-	"replay TRACE --on kernel --cgroup-limit SIZE [--filesystem NAME] [--statistics fresh|lazy] "
+	"replay TRACE --on kernel --cgroup-limit SIZE [--filesystem NAME] [--statistics "
+	"fresh|lazy] "
 	"[--json]",
 	"replay TRACE --bare --pages N [--policy NAME]... [--key page4k|lbn] [--json]",
 	NULL,
@@ -597,7 +599,8 @@ const struct command command_replay = {
 		"--policy the trace is replayed under each, and they are shown side by side.\n\n"
 		"With --on kernel the operations are system calls: a process makes them as fast as "
 		"they go, in a memory cgroup, on a file system made for the run, whose caches are "
-		"cold; the counters are the kernel's. Nothing of it is left afterwards. With --guest another kernel "
+		"cold; the counters are the kernel's. Nothing of it is left afterwards. With "
+		"--guest another kernel "
 		"is booted for it, in QEMU, which needs no root.",
 	.options = options,
 	.examples = examples,

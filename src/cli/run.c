@@ -222,9 +222,10 @@ static bool kernel_check(struct plan *plan, struct error *error)
 				   "--policy: on the kernel, that is what the kernel has; `refault "
 				   "validate` holds a policy against it");
 	if (!plan->model.is_cgroup)
-		return error_input(error, "on the kernel the workload runs in a memory cgroup: this "
-					  "scenario is about a whole machine (--set "
-					  "machine.cgroup_limit=SIZE)");
+		return error_input(error,
+				   "on the kernel the workload runs in a memory cgroup: this "
+				   "scenario is about a whole machine (--set "
+				   "machine.cgroup_limit=SIZE)");
 	plan->kernel = (struct kernel_options){
 		.cgroup_limit_bytes = plan->model.memory_bytes,
 		.pinned_bytes = plan->model.pinned_bytes,
@@ -247,8 +248,8 @@ static bool kernel_check(struct plan *plan, struct error *error)
 static bool machine_choose(struct plan *plan, struct error *error)
 {
 	const char *name = plan->arguments->machine ? plan->arguments->machine : "model";
-	const char *extra = plan->arguments->clock ? "--clock"
-						   : on_kernel_given(&plan->arguments->kernel);
+	const char *extra =
+		plan->arguments->clock ? "--clock" : on_kernel_given(&plan->arguments->kernel);
 
 	if (strcmp(name, "kernel") == 0) {
 		plan->on_kernel = true;
@@ -256,7 +257,8 @@ static bool machine_choose(struct plan *plan, struct error *error)
 	}
 	if (strcmp(name, "model") != 0)
 		return error_input(error, "no machine \"%.80s\": there are model, kernel", name);
-	return !extra || error_input(error, "%s is for a run on the kernel: add --on kernel", extra);
+	return !extra ||
+	       error_input(error, "%s is for a run on the kernel: add --on kernel", extra);
 }
 
 static struct op_source *scenario_open(void *context, struct error *error)

@@ -286,7 +286,7 @@ static void input_add(struct plan *plan, const char *folder, const char *name)
 
 static int is_input(const struct dirent *entry)
 {
-	static const char *const ends[] = {".yaml",    ".yml",     ".csv",    ".rft",
+	static const char *const ends[] = {".yaml",    ".yml",    ".csv",    ".rft",
 					   ".csv.zst", ".csv.gz", ".csv.xz", ".rft.zst"};
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
@@ -454,7 +454,8 @@ const struct command command_validate = {
 		"page_misses, refaults and inodes_reallocated are judged; the others are shown to "
 		"tell why. If the worst is further off than --tolerance, the counter that departs "
 		"first is named, with the operation where it does, and exit is 1.\n\n"
-		"A scenario runs on its own clock on both (see `refault run --clock scenario`). With "
+		"A scenario runs on its own clock on both (see `refault run --clock scenario`). "
+		"With "
 		"--statistics lazy the kernel runs several times, and what lies between its own "
 		"extremes is right. DIRECTORY stands for all traces and scenarios in it.",
 	.options = options,

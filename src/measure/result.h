@@ -57,11 +57,11 @@ struct result_sample {
 
 struct result {
 	/* the machine and the input, for headings and JSON "machine" */
-	char *input;      /* "wal.csv", "cache-pressure" */
-	char *machine;    /* "model", "kernel" */
-	char *policy;     /* "linux-6.18,statistics=fresh" as normalised; NULL: the kernel's own */
-	char *kernel;     /* the release of the kernel that did it, "6.18.44"; NULL: none did */
-	bool has_mglru;   /* that kernel ran the multi-generational LRU instead of two lists */
+	char *input;    /* "wal.csv", "cache-pressure" */
+	char *machine;  /* "model", "kernel" */
+	char *policy;   /* "linux-6.18,statistics=fresh" as normalised; NULL: the kernel's own */
+	char *kernel;   /* the release of the kernel that did it, "6.18.44"; NULL: none did */
+	bool has_mglru; /* that kernel ran the multi-generational LRU instead of two lists */
 	char *statistics; /* "fresh" or "lazy": how that kernel summed its counters; NULL: no kernel */
 	char *filesystem; /* "ext4"; NULL in bare mode */
 	uint64_t memory_bytes;
@@ -92,8 +92,8 @@ struct result {
 	 * A kernel that is left to itself does not repeat itself. What it did in several runs, of
 	 * which the figures above are the middle one's: the least and the most of each counter.
 	 */
-	uint64_t run_count;          /* 0 or 1: one run, and no range */
-	struct counters low, high;   /* of the totals */
+	uint64_t run_count;                      /* 0 or 1: one run, and no range */
+	struct counters low, high;               /* of the totals */
 	struct counters *marks_low, *marks_high; /* by mark; NULL: one run */
 
 	char **notes; /* what whoever believes the figures must know, a sentence each */

@@ -64,8 +64,7 @@ static void streams_read(struct result *result, json_t *streams)
 	const char *name;
 	json_t *object;
 
-	result->streams =
-		memory_alloc(json_object_size(streams) + 1, sizeof(*result->streams));
+	result->streams = memory_alloc(json_object_size(streams) + 1, sizeof(*result->streams));
 	json_object_foreach(streams, name, object)
 	{
 		struct result_stream *stream = &result->streams[result->stream_count++];

@@ -41,7 +41,8 @@ struct validation {
 	size_t judged_count;
 	double median, worst; /* of the judged rows, without sign; 0 if there are none */
 	const struct validation_row *worst_row;
-	struct validation_departure departure; /* of the worst row's run; unknown if nothing departs */
+	struct validation_departure
+		departure; /* of the worst row's run; unknown if nothing departs */
 };
 
 bool validation_is_judged(enum counter_id counter);

@@ -62,10 +62,9 @@ static void run_print(FILE *out, const struct validation_run *run, bool colour)
 	const char *mark = "";
 
 	fprintf(out, "%s%s%s   cgroup limit %s   %s   Linux %s against %s\n",
-		colour ? "\033[1m" : "",
-		name_show(name, run->measured->input, NAME_COLUMNS_MAX), colour ? "\033[0m" : "",
-		size_format(size, run->measured->memory_bytes), run->measured->filesystem,
-		run->measured->kernel, run->predicted->policy);
+		colour ? "\033[1m" : "", name_show(name, run->measured->input, NAME_COLUMNS_MAX),
+		colour ? "\033[0m" : "", size_format(size, run->measured->memory_bytes),
+		run->measured->filesystem, run->measured->kernel, run->predicted->policy);
 	table_column(table, "mark", TABLE_LEFT, TABLE_KEEP);
 	table_column(table, "counter", TABLE_LEFT, TABLE_KEEP);
 	table_column(table, "model", TABLE_UNIT, TABLE_KEEP);
@@ -216,7 +215,8 @@ void validation_text(FILE *out, const struct validation_report *report)
 		fputs("Nothing could be compared.\n", out);
 		return;
 	}
-	fprintf(out, "%zu run%s, %zu mark%s, %zu judged figure%s: median %.1f %%, worst %s (%s at %s",
+	fprintf(out,
+		"%zu run%s, %zu mark%s, %zu judged figure%s: median %.1f %%, worst %s (%s at %s",
 		report->count, report->count == 1 ? "" : "s", verdict.mark_count,
 		verdict.mark_count == 1 ? "" : "s", verdict.counter_count,
 		verdict.counter_count == 1 ? "" : "s", verdict.median * 100,

@@ -33,7 +33,7 @@ bool validate_policy(struct policy_options *policy, const char *release,
 		best = version;
 		/* Before 6.12 nothing depends on who reads the sums (linux-caching.md 2.8). */
 		snprintf(text, sizeof(text), "%.60s%s", name,
-			 version < 6012                              ? ""
+			 version < 6012                          ? ""
 			 : statistics == KERNEL_STATISTICS_FRESH ? ",statistics=fresh"
 								 : ",statistics=lazy");
 	}

@@ -19,11 +19,11 @@ enum call_kind {
 	CALL_DATASYNC, /* slot */
 	CALL_ADVISE,   /* slot, offset, bytes, advice: posix_fadvise() */
 	CALL_ALLOCATE, /* slot, or SLOT_NONE and path: posix_fallocate() */
-	CALL_TOUCH,    /* slot, offset, bytes; advice 1: written to. The file is mapped whole, once */
-	CALL_STAT,     /* path; that it does not exist is an answer */
-	CALL_UNLINK,   /* path, of a file or an empty directory */
-	CALL_MKDIR,    /* path */
-	CALL_RENAME,   /* path, path_to */
+	CALL_TOUCH,  /* slot, offset, bytes; advice 1: written to. The file is mapped whole, once */
+	CALL_STAT,   /* path; that it does not exist is an answer */
+	CALL_UNLINK, /* path, of a file or an empty directory */
+	CALL_MKDIR,  /* path */
+	CALL_RENAME, /* path, path_to */
 	CALL_TRUNCATE, /* path, or slot where that is gone; bytes */
 	CALL_SYNC,     /* syncfs() of the file system */
 	CALL_PIN,      /* bytes: memory of the player's own, locked */
@@ -37,8 +37,8 @@ enum call_flag {
 };
 
 struct call {
-	uint16_t kind;  /* enum call_kind */
-	uint16_t flags; /* enum call_flag */
+	uint16_t kind;        /* enum call_kind */
+	uint16_t flags;       /* enum call_flag */
 	uint32_t total_bytes; /* of this header and the texts, a multiple of 64 */
 	uint64_t offset, bytes;
 	uint64_t op_number; /* from 1, for messages */

@@ -121,9 +121,10 @@ bool cgroup_create(struct cgroup *cgroup, const char *name, uint64_t limit_bytes
 
 	*cgroup = (struct cgroup){0};
 	if (version == 0)
-		return error_failed(error, "this machine has no memory cgroups: neither a version 1 "
-					   "hierarchy with the memory controller nor a cgroup2 with "
-					   "it is mounted (mount -t cgroup2 none /sys/fs/cgroup)");
+		return error_failed(error,
+				    "this machine has no memory cgroups: neither a version 1 "
+				    "hierarchy with the memory controller nor a cgroup2 with "
+				    "it is mounted (mount -t cgroup2 none /sys/fs/cgroup)");
 	if (version == 2) {
 		snprintf(control, sizeof(control), "%s/cgroup.subtree_control", root);
 		(void)text_file_write(control, "+memory");

@@ -408,8 +408,7 @@ static bool mark(struct run *run, const struct op *op, struct error *error)
 		return true;
 	}
 	meter_read(&run->meter, true, &now);
-	recorder_mark(&run->recorder, &now, path_text(run->source->paths, op->path),
-		      run->op_count);
+	recorder_mark(&run->recorder, &now, path_text(run->source->paths, op->path), run->op_count);
 	return true;
 }
 
@@ -600,6 +599,7 @@ static bool run_side_by_side(struct run *run, struct error *error)
 		done = carry_out(run, &op, error);
 		look_around(run);
 		if (done && run->has_begun && op.kind != OP_MARK) {
+			player_flush(run->player, worker_of(run, &op));
 			under_way[worker_of(run, &op)] = op;
 			is_under_way[worker_of(run, &op)] = true;
 		} else if (done) {
@@ -662,8 +662,8 @@ static void describe(const struct run *run, struct result *result)
 	if (uname(&name) == 0)
 		result->kernel = text_copy(name.release);
 	result->has_mglru = has_mglru();
-	result->statistics = text_copy(
-		options->statistics == KERNEL_STATISTICS_FRESH ? "fresh" : "lazy");
+	result->statistics =
+		text_copy(options->statistics == KERNEL_STATISTICS_FRESH ? "fresh" : "lazy");
 	result->filesystem = text_copy(run->scratch.filesystem);
 	result->memory_bytes = options->cgroup_limit_bytes;
 	result->is_cgroup = true;
@@ -696,13 +696,13 @@ static void finish(struct run *run, struct result *result)
 				run->source->stream_count, result);
 	describe(run, result);
 	if (!run->probe)
-		result_note(result,
-			    "without tracepoints, misses, evictions and what was read again are not "
-			    "known: %s",
-			    run->no_probe.message);
+		result_note(
+			result,
+			"without tracepoints, misses, evictions and what was read again are not "
+			"known: %s",
+			run->no_probe.message);
 	else if (probe_missing(run->probe)[0])
-		result_note(result, "this kernel lacks tracepoints: %s",
-			    probe_missing(run->probe));
+		result_note(result, "this kernel lacks tracepoints: %s", probe_missing(run->probe));
 	meter_notes(&run->meter, result);
 }
 
@@ -759,15 +759,17 @@ static bool run_undisturbed(const struct kernel_options *options,
 			return false;
 		if (!is_disturbed || attempt == attempts) {
 			if (is_disturbed)
-				result_note(result,
-					    "somebody dropped all caches of this machine during the "
-					    "run%s: do not believe it",
-					    attempts > 1 ? ", each of the times it was tried" : "");
+				result_note(
+					result,
+					"somebody dropped all caches of this machine during the "
+					"run%s: do not believe it",
+					attempts > 1 ? ", each of the times it was tried" : "");
 			else if (attempt > 1)
-				result_note(result,
-					    "repeated %u time%s, because somebody dropped all caches "
-					    "of this machine",
-					    attempt - 1, attempt == 2 ? "" : "s");
+				result_note(
+					result,
+					"repeated %u time%s, because somebody dropped all caches "
+					"of this machine",
+					attempt - 1, attempt == 2 ? "" : "s");
 			return true;
 		}
 		result_deinit(result);
@@ -823,7 +825,7 @@ bool kernel_run(const struct kernel_options *options, const struct kernel_source
 		struct result *result, struct error *error)
 {
 	bool is_lazy = options->statistics == KERNEL_STATISTICS_LAZY;
-	size_t count = options->runs ? options->runs
+	size_t count = options->runs                 ? options->runs
 		       : is_lazy && !source->is_once ? KERNEL_LAZY_RUNS
 						     : 1;
 	struct result *runs = memory_alloc(count, sizeof(*runs));

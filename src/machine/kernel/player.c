@@ -83,7 +83,7 @@ struct player {
 	char *rings; /* worker_count rings of ring_bytes */
 	uint32_t ring_bytes;
 	struct slot *slots;
-	uint32_t slot_count; /* handed out so far */
+	uint32_t slot_count;           /* handed out so far */
 	struct free_slots *free_slots; /* by worker */
 	char *read_buffer;
 	const char *zeros;
@@ -97,9 +97,9 @@ struct player {
 /* Memory that belongs to whoever touches it first: the parent, here. */
 static void *share(size_t bytes, bool touched)
 {
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS | (touched ? MAP_POPULATE : MAP_NORESERVE),
-			    -1, 0);
+	void *memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS | (touched ? MAP_POPULATE : MAP_NORESERVE), -1, 0);
 
 	return memory == MAP_FAILED ? NULL : memory;
 }
@@ -450,8 +450,7 @@ static __attribute__((noinline)) void stack_touch(void)
 static _Noreturn void child_main(struct player *player, pid_t parent)
 {
 	struct rlimit files = {0};
-	struct thread *threads =
-		memory_alloc(player->options.worker_count, sizeof(struct thread));
+	struct thread *threads = memory_alloc(player->options.worker_count, sizeof(struct thread));
 
 	/* Ctrl-C is the parent's business; when that is gone, so are we. */
 	signal(SIGINT, SIG_IGN);
@@ -579,8 +578,7 @@ struct player *player_start(const struct player_options *options, struct error *
 		if (is_over(player))
 			break;
 	}
-	error_failed(error,
-		     "the player could not begin in %s (it needs root, to see nothing else)",
+	error_failed(error, "the player could not begin in %s (it needs root, to see nothing else)",
 		     options->root);
 fail:
 	player_stop(player);
@@ -632,6 +630,7 @@ static char *ring_reserve(struct player *player, uint32_t index, uint32_t bytes)
 			break;
 		if (is_over(player))
 			return NULL;
+		player_flush(player, index);
 		wait_for(&worker->tail, tail, WAIT_NS / 100);
 	}
 	if (skip) {
@@ -676,9 +675,21 @@ bool player_send(struct player *player, uint32_t index, const struct call *call,
 	}
 	atomic_fetch_add(&worker->sent, 1);
 	atomic_fetch_add(&worker->head, (uint32_t)total);
+	/*
+	 * A worker that is woken for each call runs for one call, and is then waited for: let some
+	 * gather first.
+	 */
+	if (atomic_load(&worker->head) - atomic_load(&worker->tail) > player->ring_bytes / 4)
+		player_flush(player, index);
+	return true;
+}
+
+void player_flush(struct player *player, uint32_t index)
+{
+	struct worker *worker = &player->shared->workers[index];
+
 	if (atomic_load(&worker->sleeps))
 		futex_wake(&worker->head);
-	return true;
 }
 
 bool player_is_idle(const struct player *player, uint32_t index)
@@ -701,6 +712,7 @@ bool player_wait_any(struct player *player, uint64_t timeout_ns)
 
 bool player_wait(struct player *player, uint32_t index)
 {
+	player_flush(player, index);
 	for (int spin = 0; spin < player->spins * 2; spin++) {
 		if (player_is_idle(player, index))
 			return !is_over(player);

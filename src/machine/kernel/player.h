@@ -61,6 +61,9 @@ void player_slot_free(struct player *player, uint32_t worker, uint32_t slot);
 bool player_send(struct player *player, uint32_t worker, const struct call *call, const char *path,
 		 const char *path_to);
 
+/* Begin with what was sent: else it may wait for more. Those that wait for the worker do this. */
+void player_flush(struct player *player, uint32_t worker);
+
 /* Wait until this worker has done all that was sent to it. False: see player_error(). */
 bool player_wait(struct player *player, uint32_t worker);
 

@@ -123,7 +123,7 @@ static const char *image_directory(const struct scratch_options *options)
 {
 	const char *temporary = getenv("TMPDIR");
 
-	return options->image_directory      ? options->image_directory
+	return options->image_directory    ? options->image_directory
 	       : temporary && temporary[0] ? temporary
 					   : "/var/tmp";
 }
@@ -349,9 +349,9 @@ static bool open_filesystem(struct scratch *scratch, const char *mountpoint, str
 	bool done;
 
 	if (!maker_find(scratch->options.filesystem))
-		return error_input(error,
-				   "a file system \"%.60s\" cannot be made here: ext4, xfs or btrfs",
-				   scratch->options.filesystem);
+		return error_input(
+			error, "a file system \"%.60s\" cannot be made here: ext4, xfs or btrfs",
+			scratch->options.filesystem);
 	snprintf(scratch->root, sizeof(scratch->root), "%s", mountpoint);
 	if (!namespace_leave(error))
 		return false;

@@ -21,9 +21,9 @@ struct open {
 };
 
 struct script {
-	const struct path_table *paths;  /* as the source spells them */
-	struct path_table *names;        /* as they are; ids number `by_name` */
-	ARRAY(uint32_t) name_of;         /* by source path: name id + 1 */
+	const struct path_table *paths; /* as the source spells them */
+	struct path_table *names;       /* as they are; ids number `by_name` */
+	ARRAY(uint32_t) name_of;        /* by source path: name id + 1 */
 	ARRAY(struct name) by_name;
 	ARRAY(struct open) opens;
 	uint32_t free_open;
@@ -185,9 +185,8 @@ static bool open_add(struct turn *turn, uint32_t name, bool create, uint32_t *sl
 		script->free_open = script->opens.at[id].next;
 	else
 		id = (uint32_t)((void)array_push(&script->opens), script->opens.count - 1);
-	script->opens.at[id] = (struct open){.thread = turn->op->thread,
-					     .slot = *slot,
-					     .next = script->by_name.at[name].opens};
+	script->opens.at[id] = (struct open){
+		.thread = turn->op->thread, .slot = *slot, .next = script->by_name.at[name].opens};
 	script->by_name.at[name].opens = id;
 	if (create)
 		turn->call.flags |= CALL_CREATE;

@@ -191,9 +191,8 @@ static void finish(struct model *model, struct result *result)
 		.stream_count = cache_stream_count(model->cache),
 		.known = COUNTERS_ALL_KNOWN,
 		/* Slab and pinned memory are not kept apart by stream. */
-		.streams_known =
-			COUNTERS_ALL_KNOWN & ~(UINT64_C(1) << COUNTER_slab_bytes |
-					       UINT64_C(1) << COUNTER_pinned_bytes),
+		.streams_known = COUNTERS_ALL_KNOWN & ~(UINT64_C(1) << COUNTER_slab_bytes |
+							UINT64_C(1) << COUNTER_pinned_bytes),
 		.counters = stream_counters,
 		.blame = stream_blame,
 	};
