@@ -134,7 +134,8 @@ struct probe {
 /* Its first warning is why; the name of a program that the kernel refused is in another. */
 static _Thread_local char why[256], refused[64];
 
-static int keep_warning(enum libbpf_print_level level, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static int keep_warning(enum libbpf_print_level level,
+							      const char *format, va_list arguments)
 {
 	static const char mark[] = "BPF program load failed";
 	char line[1024], *end;
