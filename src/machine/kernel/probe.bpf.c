@@ -266,14 +266,16 @@ static __always_inline struct inode *file_of(struct folio *folio)
 	return mapping & 3 ? NULL : folio->mapping->host; /* PAGE_MAPPING_FLAGS */
 }
 
-static __always_inline bool is_metadata(struct inode *inode)
-{
-	return control.block_device && inode->i_rdev == control.block_device;
-}
-
 static __always_inline bool is_watched(struct inode *inode)
 {
 	return inode->i_sb->s_dev == control.device && inode->i_ino != control.skipped_ino;
+}
+
+/* Of one that is not watched: the device's own page cache, or the inode for it. */
+static __always_inline bool is_metadata(struct inode *inode)
+{
+	return (control.block_device && inode->i_rdev == control.block_device) ||
+	       inode->i_sb->s_dev == control.device;
 }
 
 /* ---- pages that come ---- */

@@ -2,9 +2,12 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -96,11 +99,11 @@ static const struct {
 static const struct filesystem {
 	const char *name;
 	const char *inode_cache; /* its kmem_cache's name */
-	uint64_t skipped_ino;
+	uint64_t skipped_ino;    /* no file: the free space's buddy bitmaps, the trees; 0: none */
 	bool inode_numbers_come_again;
 	uint64_t evicted, returned; /* the programs that see an inode go, and come back */
 } filesystems[] = {
-	{"ext4", "ext4_inode_cache", 0, true, NEEDS(ext4_inode_evicted), NEEDS(inode_ctime_set)},
+	{"ext4", "ext4_inode_cache", 1, true, NEEDS(ext4_inode_evicted), NEEDS(inode_ctime_set)},
 	{"xfs", "xfs_inode", 0, true, NEEDS(xfs_inode_evicted),
 	 NEEDS(xfs_inode_missed) | NEEDS(xfs_inode_recycled)},
 	{"btrfs", "btrfs_inode", 1, false, NEEDS(btrfs_inode_evicted), NEEDS(inode_ctime_set)},
@@ -134,7 +137,8 @@ struct probe {
 /* Its first warning is why; the name of a program that the kernel refused is in another. */
 static _Thread_local char why[256], refused[64];
 
-static int keep_warning(enum libbpf_print_level level, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static int keep_warning(enum libbpf_print_level level,
+							      const char *format, va_list arguments)
 {
 	static const char mark[] = "BPF program load failed";
 	char line[1024], *end;
@@ -573,6 +577,34 @@ bool probe_count(struct probe *probe, const struct probe_target *target, struct 
 void probe_stop(struct probe *probe)
 {
 	__atomic_store_n(&probe->control->is_counting, 0, __ATOMIC_SEQ_CST);
+}
+
+void probe_forget(struct probe *probe, int fd, uint64_t first_byte, uint64_t end_byte)
+{
+	uint64_t page = first_byte >> PAGE_SHIFT, end = pages_from_bytes_up(end_byte);
+	struct stat status;
+	long generation = 0; /* only its lower half is written */
+
+	if (fstat(fd, &status) != 0 || ioctl(fd, FS_IOC_GETVERSION, &generation) != 0)
+		return;
+	while (page < end) {
+		struct probe_page_key key = {status.st_ino, (uint32_t)generation,
+					     (uint32_t)(page / PROBE_BLOCK_PAGES)};
+		uint64_t block_end = (page / PROBE_BLOCK_PAGES + 1) * PROBE_BLOCK_PAGES;
+		uint64_t kept = BIT(page % PROBE_BLOCK_PAGES) - 1;
+		struct probe_page_memory memory;
+
+		if (end < block_end)
+			kept |= ~(BIT(end % PROBE_BLOCK_PAGES) - 1);
+		if (kept == 0) {
+			bpf_map_delete_elem(probe->page_memory_fd, &key);
+		} else if (bpf_map_lookup_elem(probe->page_memory_fd, &key, &memory) == 0) {
+			memory.evicted &= kept;
+			memory.refaulted &= kept;
+			bpf_map_update_elem(probe->page_memory_fd, &key, &memory, BPF_EXIST);
+		}
+		page = block_end;
+	}
 }
 
 /* ---- reading ---- */

@@ -23,6 +23,25 @@
  * and about 256 bytes for each 64 pages and 128 for each inode remembered, is charged to the cgroup of
  * whoever opened the probe, also where a worker's eviction takes it.
  *
+ * Not quite what the name says, and why:
+ *
+ * 1. refault_activations: a page that was evicted and is used a second time while its folio is still in
+ *    a CPU's batch looks the same as one that the kernel activates for its refault. Their sum with
+ *    mark_activations is right.
+ * 2. scan_activations, deactivations: of the cgroup that a worker reclaims from, metadata and files of
+ *    other file systems too: the tracepoints tell no more. Reclaim by others is not in them.
+ * 3. dentries_evicted is what the super block's shrinker says it freed, without the inodes seen to go:
+ *    a dentry or inode in use that it only takes off its list counts as one. btrfs in Linux 6.10 and
+ *    6.11 adds its extent maps.
+ * 4. inodes_evicted on XFS: the VFS let go of them; XFS frees them a little later, or revives them, and
+ *    one revived counts in neither inodes_allocated nor inodes_reallocated.
+ * 5. dentries and inodes allocated by a worker count whatever file system they are of (inodes: of that
+ *    type).
+ * 6. Pages of a hole are inserted like others, but nothing is read for them. XFS reads a large folio's
+ *    pages that a write covers in full together with those that it covers in part; they count as
+ *    written.
+ * 7. metadata bytes: requests flagged REQ_META. ext4 does not flag all.
+ *
  * A probe is used by one thread at a time.
  */
 #ifndef REFAULT_MACHINE_KERNEL_PROBE_H
@@ -64,7 +83,10 @@ struct probe_counts {
 	struct probe_counters *streams;
 	struct probe_device device;
 	struct probe_disturbance disturbance;
-	/* Pages of the block device's own cache, where ext4 has its metadata. */
+	/*
+	 * Pages of metadata: the block device's own cache (ext4's), and an inode that is no file
+	 * (ext4's buddy bitmaps, btrfs's trees). XFS keeps its own outside the page cache.
+	 */
 	uint64_t metadata_inserted_pages, metadata_evicted_pages;
 	/*
 	 * Bit per enum counter_id (measure/result.h), of totals and streams alike. reread_bytes
@@ -108,6 +130,15 @@ void probe_worker_remove(struct probe *probe, pid_t tid);
  * in proportion to what was remembered.
  */
 bool probe_count(struct probe *probe, const struct probe_target *target, struct error *error);
+
+/*
+ * The file open as `fd` was cut: what was evicted of its bytes [first_byte, end_byte) is forgotten, so
+ * that new pages there are none that come back. (An unlink needs no such call: a new file has another
+ * number or generation.) Any process that has the probe may call it, while nobody reads there. A
+ * system call each 256 KiB. Does nothing if the file system has no generations to be asked for
+ * (FS_IOC_GETVERSION) but should.
+ */
+void probe_forget(struct probe *probe, int fd, uint64_t first_byte, uint64_t end_byte);
 
 /* Count nothing any more, for an unmount or a clean-up. What was counted stays. */
 void probe_stop(struct probe *probe);

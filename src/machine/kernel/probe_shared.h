@@ -93,7 +93,7 @@ struct probe_control {
 	uint32_t device;       /* super block's s_dev, as the kernel encodes it */
 	uint32_t block_device; /* likewise */
 	uint32_t stream_count;
-	uint64_t skipped_ino;              /* btrfs keeps metadata in an inode's pages; 0: none */
+	uint64_t skipped_ino;              /* has metadata in its pages; 0: none */
 	uint32_t inode_numbers_come_again; /* after an unlink, with another generation */
 	uint32_t unused;
 	char inode_cache_name[PROBE_CACHE_NAME_BYTES];
@@ -101,7 +101,7 @@ struct probe_control {
 	uint64_t dentry_cache, inode_cache; /* kmem_caches, once seen */
 	uint64_t page_memory_lost;          /* evictions that could not be remembered */
 	uint64_t inode_memory_lost;
-	uint64_t metadata_inserted_pages; /* in the block device's own page cache (ext4) */
+	uint64_t metadata_inserted_pages;
 	uint64_t metadata_evicted_pages;
 	struct probe_disturbance disturbance;
 };
