@@ -18,7 +18,7 @@
 static char top[] = "/tmp/refault-modules-XXXXXX";
 static char directory[128]; /* top/lib/modules/6.1.0-test */
 
-static void shell(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void shell(const char *format, ...)
 {
 	char command[1024];
 	va_list arguments;
