@@ -5,7 +5,7 @@
 #define REFAULT_CLI_ON_KERNEL_H
 
 #include "cli/command.h"
-#include "machine/kernel/guest_play.h"
+#include "machine/kernel/guest_machine.h"
 #include "machine/kernel/kernel.h"
 
 struct on_kernel_arguments {

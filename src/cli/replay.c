@@ -405,16 +405,17 @@ static bool replay_in_guest(const struct plan *plan, struct result *result, stru
 					   "seed",         "json",       "image-size", NULL};
 	struct arena arena = {0};
 	struct text_list repeated = command_repeat(&command_replay, plan->arguments, told, &arena);
-	const char **words = memory_alloc(repeated.count + 3, sizeof(*words));
-	const struct guest_play play = {
-		.kernel = plan->guest, .words = words, .input = plan->trace, .name = plan->trace};
+	const char **words = memory_alloc(repeated.count + 1, sizeof(*words));
+	const struct guest_machine machine = {.kernel = plan->guest,
+					      .subcommand = "replay",
+					      .input = plan->trace,
+					      .name = plan->trace,
+					      .words = words};
 	bool done;
 
-	words[0] = "replay";
-	words[1] = GUEST_INPUT;
 	for (size_t i = 0; i < repeated.count; i++)
-		words[i + 2] = repeated.at[i];
-	done = guest_play_run(&play, &plan->kernel, result, error);
+		words[i] = repeated.at[i];
+	done = guest_machine_run(&machine, &plan->kernel, result, error);
 	memory_free(words);
 	arena_deinit(&arena);
 	return done;

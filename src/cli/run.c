@@ -297,21 +297,21 @@ static bool run_on_kernel(struct plan *plan, struct error *error)
 static bool run_in_guest(struct plan *plan, struct error *error)
 {
 	const struct text_list *sets = &plan->arguments->sets;
-	const char **words = memory_alloc(2 * sets->count + 3, sizeof(*words));
+	const char **words = memory_alloc(2 * sets->count + 1, sizeof(*words));
 	char path[PATH_MAX];
-	const struct guest_play play = {
-		.kernel = plan->guest, .words = words, .input = path, .name = plan->scenario.name};
-	size_t used = 0;
+	const struct guest_machine machine = {.kernel = plan->guest,
+					      .subcommand = "run",
+					      .input = path,
+					      .name = plan->scenario.name,
+					      .words = words};
 	bool done;
 
-	words[used++] = "run";
-	words[used++] = GUEST_INPUT;
 	for (size_t i = 0; i < sets->count; i++) {
-		words[used++] = "--set";
-		words[used++] = sets->at[i];
+		words[2 * i] = "--set";
+		words[2 * i + 1] = sets->at[i];
 	}
 	done = shipped_find(path, sizeof(path), plan->arguments->scenarios.at[0], error) &&
-	       guest_play_run(&play, &plan->kernel, &plan->results[0], error);
+	       guest_machine_run(&machine, &plan->kernel, &plan->results[0], error);
 	memory_free(words);
 	return done;
 }

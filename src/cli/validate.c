@@ -72,7 +72,7 @@ struct input {
 	struct stream_map *streams;
 	struct validate_options options;
 	struct arena arena;
-	struct guest_play guest;
+	struct guest_machine guest;
 	ARRAY(const char *) guest_words;
 	char path[PATH_MAX]; /* of the file that the guest gets */
 };
@@ -197,8 +197,7 @@ static bool guest_make(struct input *input, const char **release, struct error *
 		return false;
 	if (!input->guest.kernel.image)
 		return true;
-	word_add(input, input->is_scenario ? "run" : "replay");
-	word_add(input, GUEST_INPUT);
+	input->guest.subcommand = input->is_scenario ? "run" : "replay";
 	for (size_t i = 0; input->is_scenario && i < arguments->sets.count; i++) {
 		word_add(input, "--set");
 		word_add(input, arguments->sets.at[i]);

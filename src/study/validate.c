@@ -56,7 +56,7 @@ bool validate_run(const struct validate_options *options, const struct kernel_so
 	source->close(source->context, ops);
 	if (!done)
 		return false;
-	if (!(options->guest ? guest_play_run(options->guest, &options->kernel,
+	if (!(options->guest ? guest_machine_run(options->guest, &options->kernel,
 					      &validated->measured, error)
 			     : kernel_run(&options->kernel, source, &validated->measured, error))) {
 		validated_deinit(validated);

@@ -4,7 +4,7 @@
 #ifndef REFAULT_STUDY_VALIDATE_H
 #define REFAULT_STUDY_VALIDATE_H
 
-#include "machine/kernel/guest_play.h"
+#include "machine/kernel/guest_machine.h"
 #include "machine/kernel/kernel.h"
 #include "machine/model/model.h"
 #include "measure/validation.h"
@@ -12,7 +12,7 @@
 struct validate_options {
 	struct model_options model;     /* its policy: validate_policy(), or the user's */
 	struct kernel_options kernel;   /* the same workload */
-	const struct guest_play *guest; /* another kernel than the one underneath; NULL: that one */
+	const struct guest_machine *guest; /* another kernel than the one underneath; NULL: that one */
 	double tolerance;               /* 0.05 is 5 % */
 };
 

@@ -142,6 +142,29 @@ static void a_command_runs_in_the_other_kernel(void **state)
 	guest_outcome_deinit(&outcome);
 }
 
+/* The program that is to play there: a static build, of which the sanitizers have none. */
+static void our_own_program_runs_there(void **state)
+{
+	static const char *const command[] = {"refault", "--version", NULL};
+	const char *build = getenv("REFAULT_BUILD");
+	struct guest_options options = guest_of(command);
+	struct guest_outcome outcome;
+	struct guest_file file = {NULL, "/bin/refault", GUEST_PROGRAM};
+	char path[4096];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/refault-static", build ? build : "build");
+	if (access(path, X_OK) != 0)
+		skip();
+	file.host_path = path;
+	options.files = &file;
+	options.file_count = 1;
+	must_run(&options, &outcome);
+	assert_int_equal(outcome.exit_code, 0);
+	assert_memory_equal(outcome.output, "refault ", strlen("refault "));
+	guest_outcome_deinit(&outcome);
+}
+
 static void the_multi_generational_lru_is_switched(void **state)
 {
 	static const char *const command[] = {"cat", "/sys/kernel/mm/lru_gen/enabled", NULL};
@@ -152,6 +175,43 @@ static void the_multi_generational_lru_is_switched(void **state)
 	options.kernel.mglru = GUEST_MGLRU_ON;
 	must_run(&options, &outcome);
 	assert_string_equal(outcome.output, "0x0007\n");
+	guest_outcome_deinit(&outcome);
+}
+
+/* As with a bzImage that was copied somewhere, without its modules. */
+static void a_kernel_that_lacks_a_driver_says_so(void **state)
+{
+	static const char *const command[] = {"true", NULL};
+	struct guest_options options = guest_of(command);
+	char folder[] = "/tmp/refault-image-XXXXXX", alone[64], whole[4096];
+
+	(void)state;
+	assert_non_null(realpath(image, whole));
+	assert_non_null(mkdtemp(folder));
+	snprintf(alone, sizeof(alone), "%s/bzImage", folder);
+	assert_int_equal(symlink(whole, alone), 0);
+	options.kernel.image = alone;
+	must_fail(&options, ERROR_FAILED,
+		  "no disk vda: this kernel has no virtio_blk and virtio_pci");
+	unlink(alone);
+	rmdir(folder);
+}
+
+/* What is found out first must not hide behind the emulation that can do without. */
+static void kvm_works_or_is_said_not_to(void **state)
+{
+	static const char *const command[] = {"true", NULL};
+	struct guest_options options = guest_of(command);
+	struct guest_outcome outcome;
+	struct error error;
+
+	(void)state;
+	options.acceleration = GUEST_KVM;
+	if (guest_run(&options, &outcome, &error))
+		assert_int_equal(outcome.acceleration, GUEST_KVM);
+	else
+		assert_non_null(
+			strstr(error.message, "KVM does not work here, or not for Linux 6.1"));
 	guest_outcome_deinit(&outcome);
 }
 
@@ -248,7 +308,10 @@ int main(void)
 		cmocka_unit_test(a_kernel_is_chosen_in_words),
 		cmocka_unit_test(what_is_no_kernel_is_said_before_anything_starts),
 		cmocka_unit_test(a_command_runs_in_the_other_kernel),
+		cmocka_unit_test(our_own_program_runs_there),
 		cmocka_unit_test(the_multi_generational_lru_is_switched),
+		cmocka_unit_test(a_kernel_that_lacks_a_driver_says_so),
+		cmocka_unit_test(kvm_works_or_is_said_not_to),
 		cmocka_unit_test(a_panic_is_told),
 		cmocka_unit_test(a_guest_that_does_not_end_is_ended),
 		cmocka_unit_test(nothing_stays_behind_one_that_is_killed),

@@ -1,19 +1,13 @@
 #include "machine/kernel/guest.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,96 +16,20 @@
 #include "machine/kernel/initramfs.h"
 #include "machine/kernel/modules.h"
 #include "machine/kernel/program.h"
-
-/* What QEMU is given and what it leaves: files without names. */
-enum guest_fd { FD_IMAGE, FD_INITRAMFS, FD_CONSOLE, FD_QEMU, FD_RESULT, FD_DISK, FD_COUNT };
+#include "machine/kernel/qemu.h"
 
 /* One boot. */
 struct guest {
 	const struct guest_options *options;
 	enum guest_acceleration acceleration;
-	uint64_t memory_bytes, timeout_ns;
-	const char *qemu;    /* the program */
-	const char *release; /* as the image says */
+	uint64_t timeout_ns;
+	const char *release;      /* as the image says */
+	struct qemu_options qemu; /* with all files */
+	pid_t pid;                /* of QEMU; 0: not running */
 	struct arena arena;
-	int fds[FD_COUNT]; /* -1: not there */
-	pid_t pid;         /* of QEMU; 0: not running */
 };
 
 enum { RESULT_DISK_BYTES = 1 << 30 };
-
-/* ---- which kernel ---- */
-
-bool guest_kernel_parse(struct guest_kernel *kernel, const char *text, struct arena *arena,
-			struct error *error)
-{
-	size_t bytes = strcspn(text, ",");
-
-	*kernel = (struct guest_kernel){.image = arena_text(arena, text, bytes)};
-	if (bytes == 0)
-		return error_input(error, "--guest begins with a kernel's image: "
-					  "VMLINUZ[,modules=DIR][,mglru=on|off]");
-	while (text[bytes] == ',') {
-		text += bytes + 1;
-		bytes = strcspn(text, ",");
-		if (strncmp(text, "modules=", strlen("modules=")) == 0 &&
-		    bytes > strlen("modules="))
-			kernel->modules = arena_text(arena, text + strlen("modules="),
-						     bytes - strlen("modules="));
-		else if (bytes == strlen("mglru=on") && strncmp(text, "mglru=on", bytes) == 0)
-			kernel->mglru = GUEST_MGLRU_ON;
-		else if (bytes == strlen("mglru=off") && strncmp(text, "mglru=off", bytes) == 0)
-			kernel->mglru = GUEST_MGLRU_OFF;
-		else
-			return error_input(error,
-					   "--guest: \"%.*s\" is neither modules=DIR nor mglru=on "
-					   "or mglru=off",
-					   (int)(bytes < 100 ? bytes : 100), text);
-	}
-	return true;
-}
-
-/*
- * Documentation/arch/x86/boot.rst: "HdrS" at 0x202, and at 0x20e where (from 0x200 on) the
- * version's text is.
- */
-static bool release_read(const char **release, int fd, struct arena *arena)
-{
-	char magic[4], text[128] = "";
-	uint16_t offset;
-
-	if (pread(fd, magic, sizeof(magic), 0x202) != sizeof(magic) ||
-	    memcmp(magic, "HdrS", sizeof(magic)) != 0 ||
-	    pread(fd, &offset, sizeof(offset), 0x20e) != sizeof(offset) || offset == 0 ||
-	    pread(fd, text, sizeof(text) - 1, 0x200 + offset) <= 0)
-		return false;
-	*release = arena_text(arena, text, strcspn(text, " "));
-	return **release != '\0';
-}
-
-static bool image_open(int *fd, const char **release, const char *image, struct arena *arena,
-		       struct error *error)
-{
-	*fd = open(image, O_RDONLY | O_CLOEXEC);
-	if (*fd < 0) {
-		error_system(error, "cannot open the kernel %s", image);
-		error->kind = ERROR_INPUT;
-		return false;
-	}
-	return release_read(release, *fd, arena) ||
-	       error_input(error, "%s is not a kernel's image (a bzImage for x86-64)", image);
-}
-
-bool guest_kernel_release(const char **release, const char *image, struct arena *arena,
-			  struct error *error)
-{
-	int fd;
-	bool found = image_open(&fd, release, image, arena, error);
-
-	if (fd >= 0)
-		close(fd);
-	return found;
-}
 
 /* ---- files without names ---- */
 
@@ -289,8 +207,8 @@ static bool initramfs_make(struct guest *guest, struct error *error)
 {
 	const struct guest_options *options = guest->options;
 	struct initramfs initramfs = {0};
-	bool done = memory_file(&guest->fds[FD_INITRAMFS], "refault-initramfs", error) &&
-		    initramfs_init(&initramfs, guest->fds[FD_INITRAMFS], error) &&
+	bool done = memory_file(&guest->qemu.files[QEMU_INITRAMFS], "refault-initramfs", error) &&
+		    initramfs_init(&initramfs, guest->qemu.files[QEMU_INITRAMFS], error) &&
 		    folders_add(&initramfs, error) &&
 		    initramfs_file(&initramfs, "/init", 0755, guest_init_text, guest_init_bytes(),
 				   error) &&
@@ -300,140 +218,13 @@ static bool initramfs_make(struct guest *guest, struct error *error)
 		    files_add(options, &initramfs, error) && initramfs_finish(&initramfs, error);
 
 	/* While it is unpacked the guest has it twice. */
-	if (done && 2 * initramfs.bytes + 128 * MIB > guest->memory_bytes)
+	if (done && 2 * initramfs.bytes + 128 * MIB > guest->qemu.memory_bytes)
 		done = error_failed(error,
 				    "a guest of %llu MiB of memory cannot hold %llu MiB of files",
-				    (unsigned long long)(guest->memory_bytes / MIB),
+				    (unsigned long long)(guest->qemu.memory_bytes / MIB),
 				    (unsigned long long)(initramfs.bytes / MIB));
 	initramfs_deinit(&initramfs);
 	return done;
-}
-
-/* ---- QEMU ---- */
-
-enum { WORDS_MAX = 64 };
-
-/* Its command line. Each file is named by its descriptor, which QEMU inherits. */
-static void qemu_words(struct guest *guest, const char *words[WORDS_MAX])
-{
-	static const char kernel_words[] =
-		/* On a panic, and at the end, start anew: for which QEMU ends. */
-		"console=ttyS0 panic=-1 reboot=t "
-		/* The machine that the reference measurements were made on. */
-		"transparent_hugepage=never "
-		/*
-		 * What only costs time in a machine that lives for a minute and runs nobody's
-		 * program but ours.
-		 */
-		"mitigations=off nokaslr random.trust_cpu=on printk.devkmsg=on";
-	const int *fds = guest->fds;
-	char *memory = arena_alloc(&guest->arena, 32), *kernel = arena_alloc(&guest->arena, 32),
-	     *initrd = arena_alloc(&guest->arena, 32), *console = arena_alloc(&guest->arena, 32),
-	     *result = arena_alloc(&guest->arena, 128), *disk = arena_alloc(&guest->arena, 128);
-	size_t count = 0;
-
-#define WORDS(...)                                                                                 \
-	do {                                                                                       \
-		const char *const more[] = {__VA_ARGS__};                                          \
-		assert(count + sizeof(more) / sizeof(more[0]) < WORDS_MAX);                        \
-		memcpy(words + count, more, sizeof(more));                                         \
-		count += sizeof(more) / sizeof(more[0]);                                           \
-	} while (0)
-
-	sprintf(memory, "%lluM", (unsigned long long)(guest->memory_bytes / MIB));
-	sprintf(kernel, "/proc/self/fd/%d", fds[FD_IMAGE]);
-	sprintf(initrd, "/proc/self/fd/%d", fds[FD_INITRAMFS]);
-	sprintf(console, "file:/proc/self/fd/%d", fds[FD_CONSOLE]);
-	WORDS(guest->qemu, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-	      "-machine", "pc", "-smp", "1", "-m", memory, "-kernel", kernel, "-initrd", initrd,
-	      "-append", kernel_words, "-serial", console);
-	if (guest->acceleration == GUEST_KVM)
-		WORDS("-accel", "kvm", "-cpu", "host");
-	else
-		WORDS("-accel", "tcg", "-cpu", "max");
-	/*
-	 * Nobody reads the disks after a crash: what the guest flushes may stay in the host's
-	 * cache. Zeros, of which played files consist, become holes.
-	 */
-	if (fds[FD_DISK] >= 0) {
-		sprintf(disk,
-			"file=/proc/self/fd/"
-			"%d,format=raw,if=none,id=disk,cache=unsafe,discard=unmap,detect-zeroes="
-			"unmap",
-			fds[FD_DISK]);
-		WORDS("-drive", disk, "-device", "virtio-blk-pci,drive=disk,serial=refault-disk");
-	}
-	sprintf(result, "file=/proc/self/fd/%d,format=raw,if=none,id=result,cache=unsafe",
-		fds[FD_RESULT]);
-	WORDS("-drive", result, "-device", "virtio-blk-pci,drive=result,serial=refault-result",
-	      NULL);
-#undef WORDS
-}
-
-/* In the child, between fork and exec. */
-static void qemu_become(struct guest *guest, const char *const *words, pid_t parent)
-{
-	int nothing = open("/dev/null", O_RDONLY);
-	sigset_t none;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(127);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	for (size_t i = 0; i < FD_COUNT; i++) {
-		if (guest->fds[i] >= 0)
-			fcntl(guest->fds[i], F_SETFD, 0);
-	}
-	dup2(nothing, STDIN_FILENO);
-	dup2(guest->fds[FD_QEMU], STDOUT_FILENO);
-	dup2(guest->fds[FD_QEMU], STDERR_FILENO);
-	execv(guest->qemu, (char *const *)(uintptr_t)words);
-	_exit(127);
-}
-
-static bool qemu_start(struct guest *guest, struct error *error)
-{
-	const char *words[WORDS_MAX];
-	pid_t parent = getpid();
-
-	qemu_words(guest, words);
-	guest->pid = fork();
-	if (guest->pid < 0) {
-		guest->pid = 0;
-		return error_system(error, "cannot start %s", guest->qemu);
-	}
-	if (guest->pid == 0)
-		qemu_become(guest, words, parent);
-	return true;
-}
-
-/* Has it ended? Then it is reaped. Waits for at most `milliseconds`. */
-static bool qemu_has_ended(struct guest *guest, int milliseconds)
-{
-	struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, guest->pid, 0), .events = POLLIN};
-
-	/* Without it (Linux before 5.3), or after a signal, this only looks more often. */
-	if (end.fd >= 0) {
-		poll(&end, 1, milliseconds);
-		close(end.fd);
-	} else {
-		poll(NULL, 0, milliseconds / 10);
-	}
-	if (waitpid(guest->pid, NULL, WNOHANG) == 0)
-		return false;
-	guest->pid = 0;
-	return true;
-}
-
-static void qemu_kill(struct guest *guest)
-{
-	if (!guest->pid)
-		return;
-	kill(guest->pid, SIGKILL);
-	while (waitpid(guest->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	guest->pid = 0;
 }
 
 static uint64_t clock_ns(void)
@@ -461,7 +252,7 @@ static const char *console_last_words(struct guest *guest)
 {
 	static const char *const reasons[] = {"refault-guest failed: ",
 					      "Kernel panic - not syncing: "};
-	char *text = file_text(guest->fds[FD_CONSOLE], NULL, &guest->arena), *line;
+	char *text = file_text(guest->qemu.files[QEMU_CONSOLE], NULL, &guest->arena), *line;
 	size_t bytes;
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
@@ -481,7 +272,7 @@ static const char *console_last_words(struct guest *guest)
 /* Read the result disk. False, without an error: the guest has written nothing on it. */
 static bool result_read(struct guest *guest, struct guest_outcome *outcome)
 {
-	int fd = guest->fds[FD_RESULT];
+	int fd = guest->qemu.files[QEMU_RESULT];
 	char line[256] = "", *begin;
 	size_t got = 0;
 
@@ -509,7 +300,7 @@ static bool ended_early(struct guest *guest, struct error *error)
 
 	if (*last)
 		return error_failed(error, "Linux %s in the guest: %s", guest->release, last);
-	qemu = file_text(guest->fds[FD_QEMU], NULL, &guest->arena);
+	qemu = file_text(guest->qemu.files[QEMU_LOG], NULL, &guest->arena);
 	return error_failed(error, "QEMU ended before Linux %s said anything: %.*s", guest->release,
 			    (int)strcspn(qemu, "\n"), *qemu ? qemu : "no reason given");
 }
@@ -521,14 +312,15 @@ static bool ended_early(struct guest *guest, struct error *error)
  */
 static bool kvm_has_failed(struct guest *guest, bool has_ended, uint64_t elapsed_ns)
 {
-	bool is_silent = fd_is_empty(guest->fds[FD_CONSOLE]);
+	bool is_silent = fd_is_empty(guest->qemu.files[QEMU_CONSOLE]);
 
 	if (guest->acceleration != GUEST_KVM)
 		return false;
 	if (is_silent && (has_ended || elapsed_ns > 10 * NS_PER_SECOND))
 		return true;
-	return !fd_is_empty(guest->fds[FD_QEMU]) &&
-	       strstr(file_text(guest->fds[FD_QEMU], NULL, &guest->arena), "KVM internal error");
+	return !fd_is_empty(guest->qemu.files[QEMU_LOG]) &&
+	       strstr(file_text(guest->qemu.files[QEMU_LOG], NULL, &guest->arena),
+		      "KVM internal error");
 }
 
 static enum boot boot_wait(struct guest *guest, struct guest_outcome *outcome, struct error *error)
@@ -538,7 +330,7 @@ static enum boot boot_wait(struct guest *guest, struct guest_outcome *outcome, s
 	bool has_ended;
 
 	do {
-		has_ended = qemu_has_ended(guest, 100);
+		has_ended = qemu_has_ended(&guest->pid, 100);
 		elapsed_ns = clock_ns() - start_ns;
 		if (kvm_has_failed(guest, has_ended, elapsed_ns))
 			return BOOT_WITHOUT_KVM;
@@ -565,18 +357,18 @@ static enum boot boot(struct guest *guest, struct guest_outcome *outcome, struct
 	const struct guest_options *options = guest->options;
 	enum boot boot = BOOT_FAILED;
 
-	if (memory_file(&guest->fds[FD_CONSOLE], "refault-console", error) &&
-	    memory_file(&guest->fds[FD_QEMU], "refault-qemu", error) &&
-	    disk_file(&guest->fds[FD_RESULT], RESULT_DISK_BYTES, &guest->arena, error) &&
+	if (memory_file(&guest->qemu.files[QEMU_CONSOLE], "refault-console", error) &&
+	    memory_file(&guest->qemu.files[QEMU_LOG], "refault-qemu", error) &&
+	    disk_file(&guest->qemu.files[QEMU_RESULT], RESULT_DISK_BYTES, &guest->arena, error) &&
 	    (!options->disk_bytes ||
-	     disk_file(&guest->fds[FD_DISK], options->disk_bytes, &guest->arena, error)) &&
-	    qemu_start(guest, error))
+	     disk_file(&guest->qemu.files[QEMU_DISK], options->disk_bytes, &guest->arena, error)) &&
+	    qemu_start(&guest->pid, &guest->qemu, error))
 		boot = boot_wait(guest, outcome, error);
-	qemu_kill(guest);
-	for (size_t i = FD_CONSOLE; i < FD_COUNT; i++) {
-		if (guest->fds[i] >= 0)
-			close(guest->fds[i]);
-		guest->fds[i] = -1;
+	qemu_kill(&guest->pid);
+	for (size_t i = QEMU_CONSOLE; i < QEMU_FILE_COUNT; i++) {
+		if (guest->qemu.files[i] >= 0)
+			close(guest->qemu.files[i]);
+		guest->qemu.files[i] = -1;
 	}
 	return boot;
 }
@@ -595,6 +387,7 @@ static bool boot_somehow(struct guest *guest, struct guest_outcome *outcome, str
 
 	if (try_kvm && access("/dev/kvm", R_OK | W_OK) == 0) {
 		guest->acceleration = GUEST_KVM;
+		guest->qemu.with_kvm = true;
 		result = boot(guest, outcome, error);
 	}
 	if (result == BOOT_WITHOUT_KVM && wanted != GUEST_EMULATION)
@@ -604,6 +397,7 @@ static bool boot_somehow(struct guest *guest, struct guest_outcome *outcome, str
 				    guest->release);
 	if (result == BOOT_WITHOUT_KVM) {
 		guest->acceleration = GUEST_EMULATION;
+		guest->qemu.with_kvm = false;
 		result = boot(guest, outcome, error);
 	}
 	return result == BOOT_DONE;
@@ -614,23 +408,34 @@ bool guest_run(const struct guest_options *options, struct guest_outcome *outcom
 {
 	struct guest guest = {
 		.options = options,
-		.memory_bytes = options->memory_bytes ? options->memory_bytes : GIB,
 		.timeout_ns = options->timeout_ns ? options->timeout_ns : 600 * NS_PER_SECOND,
+		.qemu =
+			{
+				.memory_bytes = options->memory_bytes ? options->memory_bytes : GIB,
+				/*
+				 * Without large pages, like the machine of the reference
+				 * measurements; and without what only costs time in a machine that
+				 * runs nobody's program but ours.
+				 */
+				.kernel_words = "transparent_hugepage=never mitigations=off "
+						"nokaslr random.trust_cpu=on "
+						"printk.devkmsg=on",
+			},
 	};
 	bool done;
 
 	assert(options->kernel.image && options->command && options->command[0]);
 	*outcome = (struct guest_outcome){0};
-	for (size_t i = 0; i < FD_COUNT; i++)
-		guest.fds[i] = -1;
-	done = image_open(&guest.fds[FD_IMAGE], &guest.release, options->kernel.image, &guest.arena,
-			  error) &&
-	       program_find(&guest.qemu, "qemu-system-x86_64", "qemu-system-x86", &guest.arena,
-			    error) &&
+	for (size_t i = 0; i < QEMU_FILE_COUNT; i++)
+		guest.qemu.files[i] = -1;
+	done = guest_kernel_open(&guest.qemu.files[QEMU_KERNEL], &guest.release,
+				 options->kernel.image, &guest.arena, error) &&
+	       program_find(&guest.qemu.program, "qemu-system-x86_64", "qemu-system-x86",
+			    &guest.arena, error) &&
 	       initramfs_make(&guest, error) && boot_somehow(&guest, outcome, error);
-	for (size_t i = 0; i < FD_COUNT; i++) {
-		if (guest.fds[i] >= 0)
-			close(guest.fds[i]);
+	for (size_t i = 0; i < QEMU_FILE_COUNT; i++) {
+		if (guest.qemu.files[i] >= 0)
+			close(guest.qemu.files[i]);
 	}
 	arena_deinit(&guest.arena);
 	return done;

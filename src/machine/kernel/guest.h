@@ -18,27 +18,12 @@
 
 #include <stdint.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-
-enum guest_mglru {
-	GUEST_MGLRU_DEFAULT, /* as this kernel has it */
-	GUEST_MGLRU_OFF,     /* two lists */
-	GUEST_MGLRU_ON,      /* fails in a kernel without it */
-};
+#include "machine/kernel/guest_kernel.h"
 
 enum guest_acceleration {
 	GUEST_KVM_OR_EMULATION,
 	GUEST_KVM,       /* fails where it does not work */
 	GUEST_EMULATION, /* QEMU's TCG: about five seconds for a boot */
-};
-
-/* Which kernel. Zeroed: none. */
-struct guest_kernel {
-	const char *image; /* VMLINUZ, a bzImage for x86-64 */
-	/* Its /lib/modules/RELEASE or a folder above; NULL: as modules_locate() finds them. */
-	const char *modules;
-	enum guest_mglru mglru;
 };
 
 enum guest_file_kind {
@@ -84,20 +69,6 @@ struct guest_outcome {
 	enum guest_acceleration acceleration; /* GUEST_KVM or GUEST_EMULATION */
 	uint64_t elapsed_ns;                  /* from QEMU's start to its end */
 };
-
-/*
- * Read "VMLINUZ[,modules=DIR][,mglru=on|off]", the value of --guest. Texts are in `arena`. Fails
- * (ERROR_INPUT) on words it does not know; whether the files are there is seen later.
- */
-bool guest_kernel_parse(struct guest_kernel *kernel, const char *text, struct arena *arena,
-			struct error *error);
-
-/*
- * The release that an image says it is ("6.1.0-57-cloud-amd64"), in `arena`. Fails (ERROR_INPUT) if
- * it is no bzImage.
- */
-bool guest_kernel_release(const char **release, const char *image, struct arena *arena,
-			  struct error *error);
 
 /*
  * Boot, run the command, end. False if that could not be done: wrong arguments (ERROR_INPUT); QEMU

@@ -1,35 +1,41 @@
 /*
- * guest_play: a run on the kernel, on another kernel
+ * guest_play: refault inside a guest
  *
- * The same program does there what kernel_run() does here: it is taken into the guest (guest.h),
- * with its input, and prints its result as JSON, which is read back.
+ * The kernel machine of a static build of refault, booted with the kernel that is asked for, on a
+ * disk of its own:
+ *
+ *     refault replay /work/TRACE WORDS... --on kernel --block-device /dev/vda --json
  */
 #ifndef REFAULT_MACHINE_KERNEL_GUEST_PLAY_H
 #define REFAULT_MACHINE_KERNEL_GUEST_PLAY_H
 
 #include "machine/kernel/guest.h"
-#include "machine/kernel/kernel.h"
 
+/* All texts are the caller's. */
 struct guest_play {
 	struct guest_kernel kernel;
-	/*
-	 * "replay" or "run", the input's place in the guest, and what else the command needs to
-	 * know; what `options` of guest_play_run() say is added. Ended by NULL.
-	 */
-	const char *const *words;
-	const char *input; /* the file on this machine */
-	const char *name;  /* what to call it in the result */
+	const char *subcommand;   /* "replay" or "run" */
+	const char *input;        /* the trace or scenario, a file of the host */
+	const char *const *words; /* what else the command is told, ended by NULL; NULL: nothing */
+	const char *filesystem;   /* "ext4", "xfs" or "btrfs": its module and its mkfs come along */
+	enum guest_acceleration acceleration;
+	uint64_t memory_bytes; /* of the guest; 0: 1 GiB */
+	/* 0: 6 GiB, as the reference measurements had. Only what is not zero takes room. */
+	uint64_t disk_bytes;
+	uint64_t timeout_ns; /* 0: ten minutes */
 };
 
-/* Where the input is found in the guest: its format is known by its contents. */
-#define GUEST_INPUT "/work/input"
+/*
+ * Play it. The outcome's output is the JSON that the command printed, its errors are for people:
+ * its exit code says which of them counts. Fails like guest_run(), and when the static build or
+ * mkfs is missing. Free with guest_outcome_deinit(), after a failure too.
+ */
+bool guest_play(const struct guest_play *play, struct guest_outcome *outcome, struct error *error);
 
 /*
- * Boot, run, and bring the result back. Not all options apply: where the file system is made, and
- * progress, are the guest's. False: as kernel_run(), or the guest could not be booted. Free with
- * result_deinit().
+ * The path of refault-static, in `arena`: beside the program that runs, or where it is installed.
+ * Fails (ERROR_FAILED) if it is in neither place.
  */
-bool guest_play_run(const struct guest_play *play, const struct kernel_options *options,
-		    struct result *result, struct error *error);
+bool guest_player_find(const char **path, struct arena *arena, struct error *error);
 
 #endif
