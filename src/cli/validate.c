@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/nearest.h"
@@ -192,6 +193,8 @@ static void word_add(struct input *input, const char *word)
 static bool guest_make(struct input *input, const char **release, struct error *error)
 {
 	const struct validate_arguments *arguments = input->arguments;
+	int image = -1;
+	bool opened;
 
 	if (!on_kernel_guest(&arguments->kernel, &input->guest.kernel, &input->arena, error))
 		return false;
@@ -207,7 +210,10 @@ static bool guest_make(struct input *input, const char **release, struct error *
 		word_add(input, arguments->streams.at[i]);
 	}
 	word_add(input, NULL);
-	return guest_kernel_release(release, input->guest.kernel.image, &input->arena, error);
+	opened = guest_kernel_open(&image, release, input->guest.kernel.image, &input->arena, error);
+	if (image >= 0)
+		close(image);
+	return opened;
 }
 
 /* What was given on the command line goes before a scenario's own. */
