@@ -282,8 +282,9 @@ install: all
 	ln -sf $(SONAME) $(libdir)/librefault.so
 	for header in $(wildcard include/*.h); do install -m 644 $$header $(incdir)/ || exit 1; done
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' refault.pc.in > $(libdir)/pkgconfig/refault.pc
-	install -d $(datadir)/scenarios
-	for scenario in $(wildcard scenarios/*.yaml); do install -m 644 $$scenario $(datadir)/scenarios/ || exit 1; done
+	install -d $(datadir)/scenarios $(dir $(addprefix $(datadir)/,$(wildcard scenarios/*/*.yaml)))
+	for scenario in $(wildcard scenarios/*.yaml scenarios/*/*.yaml); do \
+		install -m 644 $$scenario $(datadir)/$$scenario || exit 1; done
 	install -d $(docdir)
 	install -m 644 docs/scenarios.md $(docdir)/scenarios.md
 	install -m 644 $(BUILD)/man/*.1 $(mandir)/

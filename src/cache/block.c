@@ -8,12 +8,15 @@
 
 #include "cache/cache_private.h"
 
-static void block_add(struct cache *cache, uint32_t file, uint64_t index, struct cache_plan *plan)
+static void block_add(struct cache *cache, uint32_t file, uint64_t index, enum insert_reason reason,
+		      struct cache_plan *plan)
 {
 	uint32_t slot;
 
 	cache_enter(cache, ALLOCATION_JOURNAL);
-	slot = page_insert(cache, file, index, 0, plan ? INSERT_READ : INSERT_WRITE, index + 1);
+	slot = page_insert(cache, file, index, 0, reason, index + 1);
+	if (!slot)
+		return;
 	page_add_buffers(cache, slot);
 	/*
 	 * Active from the start (measured on 6.1 and 6.18): the look-up marks it before and after
@@ -25,19 +28,26 @@ static void block_add(struct cache *cache, uint32_t file, uint64_t index, struct
 		plan_fetch(cache, plan, file, index, 1);
 }
 
+/*
+ * What is read around the block asks for memory with GFP_NOWAIT since 6.7: at the limit it is not
+ * read (fs/ext4/super.c, ext4_sb_breadahead_unmovable(); "ext4: use bdev_getblk() to avoid memory
+ * reclaim in readahead path", e509ad4d77e6). Before, each page was sure to come, and what is cached
+ * went for it.
+ */
 void cache_block(struct cache *cache, uint32_t file, uint64_t index, uint64_t first, uint64_t pages,
 		 struct cache_plan *plan)
 {
 	uint32_t slot = cache_lookup(cache, file, index);
+	enum insert_reason ahead = cache->rules.blocks_ahead_give_up ? INSERT_AT_ONCE : INSERT_READ;
 
 	if (slot) {
 		page_mark(cache, slot);
 		return;
 	}
-	block_add(cache, file, index, plan);
+	block_add(cache, file, index, INSERT_READ, plan);
 	for (uint64_t at = first; at < first + pages; at++)
 		if (!cache_lookup(cache, file, at))
-			block_add(cache, file, at, plan);
+			block_add(cache, file, at, ahead, plan);
 }
 
 void cache_block_make(struct cache *cache, uint32_t file, uint64_t index)
@@ -47,7 +57,7 @@ void cache_block_make(struct cache *cache, uint32_t file, uint64_t index)
 	if (slot)
 		page_mark(cache, slot);
 	else
-		block_add(cache, file, index, NULL);
+		block_add(cache, file, index, INSERT_WRITE, NULL);
 }
 
 void cache_block_hold(struct cache *cache, uint32_t file, uint64_t index)

@@ -36,6 +36,7 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 		.open_file_bytes = v[SWITCH_open_file_bytes],
 		.transaction_blocks = v[SWITCH_ext4_transaction_blocks],
 		.journal_blocks = v[SWITCH_ext4_journal_blocks],
+		.blocks_ahead_give_up = v[SWITCH_ext4_readahead] == 1,
 		.charge_batch = v[SWITCH_charge_batch],
 		.read_batch = v[SWITCH_read_batch],
 		.folios_on_read = FOLIOS(SWITCH_folios_read),

@@ -229,7 +229,7 @@ struct rules {
 		readahead_io_cap, read_reclaim_fs;
 	bool noreuse_mapped, referenced_on_first_use, slab_by_priority, slab_debt_scaled,
 		inode_steals_pages, slab_counts;
-	bool open_file_late, background_waits;
+	bool open_file_late, background_waits, blocks_ahead_give_up;
 	uint32_t open_file_bytes, transaction_blocks, journal_blocks, statistics_ops;
 	uint32_t charge_batch, read_batch, vfs_cache_pressure;
 	uint32_t shadow_shift; /* nodes kept: pages >> shift */
@@ -365,7 +365,7 @@ static inline struct counters *cache_counted(struct cache *cache)
 
 enum { READAHEAD_PAGES_MAX = 8192 }; /* the widest window, doubled by FADV_SEQUENTIAL */
 
-enum insert_reason { INSERT_READ, INSERT_READAHEAD, INSERT_WRITE };
+enum insert_reason { INSERT_READ, INSERT_READAHEAD, INSERT_AT_ONCE, INSERT_WRITE };
 
 static inline uint32_t cache_node_find(struct cache *cache, uint32_t file, uint64_t page_index)
 {
@@ -426,7 +426,7 @@ static inline void page_prefetch_index(const struct cache *cache, const struct p
  * Put 2^order pages at `page_index` (aligned; none of them resident) into the cache, charging for
  * them first. Returns the slot. `missed_until`: pages below this index are being asked for now and
  * count as misses, the others as readahead. INSERT_READAHEAD returns 0 when there is no room after
- * one reclaim.
+ * one reclaim, INSERT_AT_ONCE when there is none.
  */
 uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t order,
 		     enum insert_reason reason, uint64_t missed_until);
@@ -468,12 +468,12 @@ static inline bool plan_has_room(const struct cache_plan *plan)
 
 void domain_init(struct cache *cache, const struct cache_config *config);
 /*
- * How hard a charge tries: readahead gives up after one reclaim (__GFP_NORETRY), a journal's never
- * fails (__GFP_NOFAIL).
+ * How hard a charge tries: not at all (GFP_NOWAIT), readahead gives up after one reclaim
+ * (__GFP_NORETRY), a journal's never fails (__GFP_NOFAIL).
  */
-enum charge_effort { CHARGE_ONCE, CHARGE_RETRY, CHARGE_ALWAYS };
+enum charge_effort { CHARGE_AT_ONCE, CHARGE_ONCE, CHARGE_RETRY, CHARGE_ALWAYS };
 
-/* May reclaim. False (CHARGE_ONCE only): there is no room. */
+/* May reclaim. False (CHARGE_AT_ONCE, CHARGE_ONCE): there is no room. */
 bool domain_charge(struct cache *cache, uint64_t pages, enum charge_effort effort);
 void domain_uncharge(struct cache *cache, uint64_t pages);
 /* What shrinkers freed comes back by RCU: call for each operation; `all`: now. */

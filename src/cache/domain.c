@@ -87,7 +87,7 @@ static bool charge_machine(struct cache *cache, uint64_t pages, enum charge_effo
 	    reclaim(cache, CACHE_RECLAIM_STEP_PAGES, true) > 0 ||
 	    domain->usage_pages <= domain->limit_pages)
 		return true;
-	if (effort == CHARGE_ONCE) { /* a window larger than memory: readahead does without */
+	if (effort <= CHARGE_ONCE) { /* a window larger than memory: readahead does without */
 		domain->usage_pages -= pages;
 		return false;
 	}
@@ -171,6 +171,8 @@ static bool charge_cgroup(struct cache *cache, uint64_t pages, enum charge_effor
 			batch = pages;
 			continue;
 		}
+		if (effort == CHARGE_AT_ONCE)
+			return false;
 		reclaimed = reclaim(
 			cache, pages > CACHE_RECLAIM_STEP_PAGES ? pages : CACHE_RECLAIM_STEP_PAGES,
 			false);

@@ -251,9 +251,10 @@ uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, ui
 	 * change things.
 	 */
 	if (!domain_charge(cache, pages,
-			   reason == INSERT_READAHEAD ? CHARGE_ONCE
-			   : cache->charge_always     ? CHARGE_ALWAYS
-						      : CHARGE_RETRY))
+			   reason == INSERT_AT_ONCE     ? CHARGE_AT_ONCE
+			   : reason == INSERT_READAHEAD ? CHARGE_ONCE
+			   : cache->charge_always       ? CHARGE_ALWAYS
+							: CHARGE_RETRY))
 		return 0;
 	for (uint64_t at = page_index; at < page_index + pages; at += NODE_PAGES)
 		node_prepare(cache, file, at, order);

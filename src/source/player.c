@@ -304,6 +304,17 @@ static void item_finish(struct player *player, struct client *client, struct op 
 	}
 }
 
+/* Request number `request` of a file's range. */
+static void request_range(const struct scenario_step *step, uint64_t request, struct op *op)
+{
+	uint64_t at = request * step->request_bytes;
+
+	op->offset = step->offset_bytes + at;
+	op->bytes = step->range_bytes - at;
+	if (op->bytes > step->request_bytes)
+		op->bytes = step->request_bytes;
+}
+
 /* The op of an item, and what has to follow it. */
 static void item_begin(struct player *player, struct client *client, uint64_t item, struct op *op)
 {
@@ -326,17 +337,11 @@ static void item_begin(struct player *player, struct client *client, uint64_t it
 	case OP_WRITE:
 	case OP_MMAP_READ:
 	case OP_MMAP_WRITE:
-	case OP_FALLOCATE: {
-		uint64_t at = request * step->request_bytes;
-
-		op->offset = step->offset_bytes + at;
-		op->bytes = step->range_bytes - at;
-		if (op->bytes > step->request_bytes)
-			op->bytes = step->request_bytes;
+	case OP_FALLOCATE:
+		request_range(step, request, op);
 		client->bytes_done += op->bytes;
 		is_last = request == step->file_items - 1;
 		break;
-	}
 	case OP_CREATE:
 		if (file->size_bytes) {
 			client->todo |= TODO_FILL;
@@ -345,13 +350,17 @@ static void item_begin(struct player *player, struct client *client, uint64_t it
 		}
 		break;
 	case OP_TRUNCATE:
+		op->bytes = step->range_bytes;
+		break;
 	case OP_FADVISE_DONTNEED:
 	case OP_FADVISE_RANDOM:
 	case OP_FADVISE_SEQUENTIAL:
 	case OP_FADVISE_WILLNEED:
 	case OP_FADVISE_NOREUSE:
-		op->offset = step->op == OP_TRUNCATE ? 0 : step->offset_bytes;
+		op->offset = step->offset_bytes;
 		op->bytes = step->range_bytes;
+		if (step->by_request)
+			request_range(step, request, op);
 		break;
 	default:
 		break;

@@ -101,6 +101,7 @@ struct scenario_step {
 
 	uint64_t request_bytes, offset_bytes, range_bytes; /* ops on ranges */
 	bool range_given;
+	bool by_request;     /* an op for each request of the range; else one for all of it */
 	uint64_t file_items; /* items in one file: its requests, or 1 */
 	uint64_t item_count; /* in all */
 	uint64_t pass_items; /* about how many one thread takes in one execution */

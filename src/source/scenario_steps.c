@@ -72,7 +72,7 @@ static const char *const class_keys[] = {
 	[VERB_RANGE] = ("pattern request offset bytes count loop split close_after fsync_every "
 			"fdatasync_every"),
 	[VERB_CREATE] = "pattern request count loop split close_after fsync_every fdatasync_every",
-	[VERB_ADVICE] = "pattern offset bytes count loop split",
+	[VERB_ADVICE] = "pattern request offset bytes count loop split",
 	[VERB_TRUNCATE] = "pattern bytes count loop split",
 	[VERB_FILE] = "pattern count loop split",
 	[VERB_MARK] = "",
@@ -285,9 +285,8 @@ static bool step_target(struct loader *loader, struct scenario_step *step,
 	if (step->file != STEP_FILE_THIS)
 		files = scenario->files[index].count;
 	step->file_items = 1;
-	if (verb->class == VERB_RANGE &&
-	    !step_range(loader, step, node, verb, &scenario->files[index],
-			&loader->end_bytes[index]))
+	if (step->by_request && !step_range(loader, step, node, verb, &scenario->files[index],
+					    &loader->end_bytes[index]))
 		return false;
 	if (verb->class == VERB_TRUNCATE)
 		loader->end_bytes[index] = max_u64(loader->end_bytes[index], step->range_bytes);
@@ -449,6 +448,8 @@ bool step_read(struct loader *loader, struct scenario_step *step, const struct y
 	if (is_job)
 		step->loop = 1; /* the job's own loop counts passes */
 	step->range_given = yaml_get(node, "bytes") != NULL;
+	step->by_request = verb->class == VERB_RANGE ||
+			   (verb->class == VERB_ADVICE && yaml_get(node, "request") != NULL);
 	return step_complete(loader, step, node, verb, this_set, depth);
 }
 

@@ -115,7 +115,11 @@ static size_t shipped_count;
 
 static int shipped_compare(const void *a, const void *b)
 {
-	return strcmp(((const struct shipped *)a)->name, ((const struct shipped *)b)->name);
+	const char *one = ((const struct shipped *)a)->name;
+	const char *other = ((const struct shipped *)b)->name;
+	int below = (strchr(one, '/') != NULL) - (strchr(other, '/') != NULL);
+
+	return below ? below : strcmp(one, other);
 }
 
 static const char *summary_read(struct arena *arena, const char *path)
@@ -135,34 +139,47 @@ static const char *summary_read(struct arena *arena, const char *path)
 	return !ok ? "(is not YAML)" : node && node->kind == YAML_SCALAR ? node->text : "";
 }
 
-static bool shipped_has(const char *name, size_t bytes)
+static bool shipped_has(const char *name)
 {
 	for (size_t i = 0; i < shipped_count; i++) {
-		if (strncmp(shipped_list[i].name, name, bytes) == 0 &&
-		    shipped_list[i].name[bytes] == '\0')
+		if (strcmp(shipped_list[i].name, name) == 0)
 			return true;
 	}
 	return false;
 }
 
-static void folder_list(struct arena *arena, const char *folder)
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), bytes = strlen(end);
+
+	return length > bytes && strcmp(text + length - bytes, end) == 0;
+}
+
+/* What lies in `folder`, and in the folders in it: those scenarios are called BELOW/NAME. */
+static void folder_list(struct arena *arena, const char *folder, const char *below)
 {
 	DIR *directory = opendir(folder);
 	struct dirent *entry;
-	char path[PATH_MAX + 300];
+	char path[PATH_MAX + 300], name[2 * NAME_MAX + 2];
 
 	while (directory && (entry = readdir(directory))) {
-		size_t bytes = strlen(entry->d_name);
+		size_t bytes;
 
-		if (bytes < sizeof(ending) || entry->d_name[0] == '.' ||
-		    strcmp(entry->d_name + bytes - strlen(ending), ending) != 0)
-			continue;
-		bytes -= strlen(ending);
-		if (shipped_count == SHIPPED_MAX || shipped_has(entry->d_name, bytes))
+		if (entry->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		if (!*below && entry->d_type == DT_DIR)
+			folder_list(arena, path, entry->d_name);
+		if (!ends_with(entry->d_name, ending))
+			continue;
+		bytes = (size_t)snprintf(name, sizeof(name), "%s%s%s", below, *below ? "/" : "",
+					 entry->d_name);
+		bytes -= strlen(ending);
+		name[bytes] = '\0';
+		if (shipped_count == SHIPPED_MAX || shipped_has(name))
+			continue;
 		shipped_list[shipped_count++] = (struct shipped){
-			.name = arena_text(arena, entry->d_name, bytes),
+			.name = arena_text(arena, name, bytes),
 			.summary = summary_read(arena, path),
 			.path = arena_text(arena, path, strlen(path)),
 		};
@@ -181,7 +198,7 @@ const struct shipped *scenario_at(size_t index)
 
 		folders_find(folders);
 		for (size_t i = 0; i < folders->count; i++)
-			folder_list(&arena, folders->at[i]);
+			folder_list(&arena, folders->at[i], "");
 		qsort(shipped_list, shipped_count, sizeof(shipped_list[0]), shipped_compare);
 		memory_free(folders);
 		is_made = true;
@@ -199,18 +216,18 @@ static const char *shipped_name_at(const void *context, size_t index)
 
 /* ---- finding one ---- */
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), bytes = strlen(end);
-
-	return length > bytes && strcmp(text + length - bytes, end) == 0;
-}
-
 static bool is_file(const char *path)
 {
 	struct stat status;
 
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+static bool is_there(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0;
 }
 
 /* .../build/../scenarios/x.yaml is shown in messages: without the detour. */
@@ -229,12 +246,13 @@ bool shipped_find(char *path, size_t bytes, const char *name, struct error *erro
 	const char *near;
 	bool found = false;
 
-	if (strchr(name, '/') || ends_with(name, ".yaml") || ends_with(name, ".yml")) {
+	if (ends_with(name, ".yaml") || ends_with(name, ".yml") || name[0] == '/' ||
+	    name[0] == '.' || (strchr(name, '/') && is_there(name))) {
 		if (snprintf(path, bytes, "%s", name) >= (int)bytes)
 			return error_input(error, "the path of the scenario is too long");
 		return true;
 	}
-	if (strlen(name) > NAME_MAX - sizeof(ending))
+	if (strlen(name) > PATH_MAX / 4)
 		return error_input(error, "no scenario has a name as long as that");
 	folders = memory_alloc(1, sizeof(*folders));
 	folders_find(folders);

@@ -14,8 +14,8 @@
 #include "base/error.h"
 
 /*
- * The file of a scenario. A name with a slash, or one that ends in .yaml or .yml, is a path and is
- * returned as it is. Fails (ERROR_INPUT) with the nearest name there is.
+ * The file of a scenario. A name that ends in .yaml or .yml, begins with / or ., or has a slash and
+ * is there, is a path and is returned as it is. Fails (ERROR_INPUT) with the nearest name there is.
  */
 bool shipped_find(char *path, size_t bytes, const char *name, struct error *error);
 
@@ -40,8 +40,8 @@ struct shipped {
 };
 
 /*
- * Names are the files', without .yaml. In alphabetical order; NULL after the last. The list is made
- * once, and kept.
+ * Names are the files', without .yaml; what lies in a folder there is FOLDER/NAME. In alphabetical
+ * order, those of folders last; NULL after the last. The list is made once, and kept.
  */
 const struct shipped *scenario_at(size_t index);
 

@@ -70,9 +70,15 @@ cp scenarios/hello.yaml "$scratch/my dir/he llo.yaml"
 exits 0 "a file with a blank in its name" "$REFAULT" run "$scratch/my dir/he llo.yaml" --seed 3 --set jobs.app.request=4KiB --set machine.cgroup_limit=72MiB
 says out "Try: refault run '$scratch/my dir/he llo.yaml' --set machine.cgroup_limit=108MiB --set jobs.app.request=4KiB --seed 3"
 
-for scenario in scenarios/*.yaml; do
-	name=$(basename "$scenario" .yaml)
+for scenario in scenarios/*.yaml scenarios/*/*.yaml; do
+	name=${scenario#scenarios/}
+	name=${name%.yaml}
 	exits 0 "list shows $name" "$REFAULT" list scenarios --names
 	says out "$name"
 done
+
+exits 0 'a scenario in a folder, by name' "$REFAULT" run cases/c03-dontneed-before-reading
+says out 'c03-dontneed-before-reading'
+exits 2 'one that is not there' "$REFAULT" run cases/c03-dontneed-before-writing
+says err 'nearest: cases/c03-dontneed-before-reading'
 tap_done

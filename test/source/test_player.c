@@ -93,6 +93,28 @@ static void steps_follow_one_another_and_marks_have_labels(void **state)
 	      "9001 1 unlink b 0 0\n");
 }
 
+static void advice_with_a_request_goes_on_where_it_stopped(void **state)
+{
+	(void)state;
+	plays(MACHINE "files: {a: {size: 20KiB}}\n"
+		      "jobs:\n"
+		      "  j:\n"
+		      "    loop: 2\n"
+		      "    steps:\n"
+		      "      - {read: a, request: 8KiB, count: 1}\n"
+		      "      - {fadvise_dontneed: a, request: 8KiB, offset: 4KiB, count: 2}\n",
+	      stub_constant,
+	      "0 0 exists a 0 20480\n"
+	      "0 1 read a 0 8192\n"
+	      "1000 1 fadvise_dontneed a 4096 8192\n"
+	      "2000 1 fadvise_dontneed a 12288 8192\n"
+	      "3000 1 mark pass 0 0\n"
+	      "3001 1 read a 8192 8192\n"
+	      "4001 1 fadvise_dontneed a 4096 8192\n"
+	      "5001 1 fadvise_dontneed a 12288 8192\n"
+	      "6001 1 mark pass 0 0\n");
+}
+
 static void each_does_its_steps_for_every_file(void **state)
 {
 	(void)state;
@@ -363,6 +385,7 @@ int main(void)
 		cmocka_unit_test(jobs_take_turns_by_their_own_clocks),
 		cmocka_unit_test(ties_go_to_the_earlier_job),
 		cmocka_unit_test(steps_follow_one_another_and_marks_have_labels),
+		cmocka_unit_test(advice_with_a_request_goes_on_where_it_stopped),
 		cmocka_unit_test(each_does_its_steps_for_every_file),
 		cmocka_unit_test(what_is_cached_was_read_or_written_before),
 		cmocka_unit_test(until_ends_a_job_in_the_middle_of_a_pass),

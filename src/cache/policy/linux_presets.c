@@ -44,6 +44,7 @@ const struct switches preset_linux_4_5 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
+	[SWITCH_ext4_readahead] = 0, /* reclaims */
 }};
 
 const struct switches preset_linux_4_7 = {{
@@ -81,6 +82,7 @@ const struct switches preset_linux_4_7 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
+	[SWITCH_ext4_readahead] = 0, /* reclaims */
 }};
 
 const struct switches preset_linux_4_14 = {{
@@ -118,6 +120,7 @@ const struct switches preset_linux_4_14 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
+	[SWITCH_ext4_readahead] = 0, /* reclaims */
 }};
 
 const struct switches preset_linux_5_4 = {{
@@ -155,6 +158,7 @@ const struct switches preset_linux_5_4 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
+	[SWITCH_ext4_readahead] = 0, /* reclaims */
 }};
 
 const struct switches preset_linux_5_10 = {{
@@ -192,6 +196,7 @@ const struct switches preset_linux_5_10 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
+	[SWITCH_ext4_readahead] = 0, /* reclaims */
 }};
 
 const struct switches preset_linux_5_15 = {{
@@ -229,6 +234,7 @@ const struct switches preset_linux_5_15 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 1000,
 	[SWITCH_ext4_journal_blocks] = 4096,
+	[SWITCH_ext4_readahead] = 0, /* reclaims */
 }};
 
 const struct switches preset_linux_6_1 = {{
@@ -266,6 +272,7 @@ const struct switches preset_linux_6_1 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 1000,
 	[SWITCH_ext4_journal_blocks] = 4096,
+	[SWITCH_ext4_readahead] = 0, /* reclaims */
 }};
 
 const struct switches preset_linux_6_6 = {{
@@ -303,6 +310,7 @@ const struct switches preset_linux_6_6 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 1000,
 	[SWITCH_ext4_journal_blocks] = 4096,
+	[SWITCH_ext4_readahead] = 0, /* reclaims */
 }};
 
 const struct switches preset_linux_6_12 = {{
@@ -340,6 +348,7 @@ const struct switches preset_linux_6_12 = {{
 	[SWITCH_ext4_inode_bytes] = 1176,
 	[SWITCH_ext4_transaction_blocks] = 1000,
 	[SWITCH_ext4_journal_blocks] = 4096,
+	[SWITCH_ext4_readahead] = 1, /* gives_up */
 }};
 
 const struct switches preset_linux_6_18 = {{
@@ -377,4 +386,5 @@ const struct switches preset_linux_6_18 = {{
 	[SWITCH_ext4_inode_bytes] = 1136,
 	[SWITCH_ext4_transaction_blocks] = 5392,
 	[SWITCH_ext4_journal_blocks] = 16384,
+	[SWITCH_ext4_readahead] = 1, /* gives_up */
 }};
