@@ -28,7 +28,12 @@ def median(values):
 
 
 def judged_errors(runs):
-    return [abs(row["error"]) for run in runs for row in run["rows"] if row["judged"]]
+    errors = [abs(row["error"]) for run in runs for row in run["rows"] if row["judged"]]
+    # That both sides end in the same way is right, that one does is as wrong as can be.
+    for run in runs:
+        if run["model_failure"] or run["kernel_failure"]:
+            errors.append(0.0 if run["model_failure"] and run["kernel_failure"] else 1.0)
+    return errors
 
 
 def kind_of(path):
@@ -43,6 +48,10 @@ def table(runs):
     print("| input | file system | kernel | figures | median | worst | of |")
     print("|---|---|---|---|---|---|---|")
     for run in runs:
+        if run["model_failure"] or run["kernel_failure"]:
+            print(f"| {name_of(run)} | {run['filesystem']} | {run['kernel']} | | | | model: {run['model_failure'] or 'came to its end'}; "
+                  f"kernel: {run['kernel_failure'] or 'came to its end'} |")
+            continue
         row = worst_row(run)
         count = sum(1 for r in run["rows"] if r["judged"])
         where = f"{row['counter']} at {row['mark']}: {row['model']:,} for {row['kernel']:,}" if row and abs(row["error"]) >= 0.0005 else ""

@@ -392,7 +392,9 @@ static int print(const struct plan *plan)
 	for (size_t i = 0; i < plan->done; i++)
 		runs[i] = (struct validation_run){&plan->validated[i].predicted,
 						  &plan->validated[i].measured,
-						  &plan->validated[i].validation};
+						  &plan->validated[i].validation,
+						  plan->validated[i].predicted_failure,
+						  plan->validated[i].measured_failure};
 	if (plan->arguments->json)
 		report_json_print(stdout, validation_json(&report));
 	else

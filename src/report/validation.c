@@ -54,6 +54,22 @@ static void value_cell(struct table *table, enum counter_id id, uint64_t value)
 	counter_cell(table, &counters, COUNTERS_ALL_KNOWN, id);
 }
 
+static bool has_failed(const struct validation_run *run)
+{
+	return run->predicted_failure[0] || run->measured_failure[0];
+}
+
+static const char *ending(const char *failure)
+{
+	return failure[0] ? failure : "came to its end";
+}
+
+/* Of a run that failed: both sides (0), or one alone (1). */
+static double failure_error(const struct validation_run *run)
+{
+	return run->predicted_failure[0] && run->measured_failure[0] ? 0 : 1;
+}
+
 static void run_print(FILE *out, const struct validation_run *run, bool colour)
 {
 	struct table *table = table_create();
@@ -65,6 +81,12 @@ static void run_print(FILE *out, const struct validation_run *run, bool colour)
 		colour ? "\033[1m" : "", name_show(name, run->measured->input, NAME_COLUMNS_MAX),
 		colour ? "\033[0m" : "", size_format(size, run->measured->memory_bytes),
 		run->measured->filesystem, run->measured->kernel, run->predicted->policy);
+	if (has_failed(run)) {
+		fprintf(out, "  model: %s.\n  kernel: %s.\n\n", ending(run->predicted_failure),
+			ending(run->measured_failure));
+		table_destroy(table);
+		return;
+	}
 	table_column(table, "mark", TABLE_LEFT, TABLE_KEEP);
 	table_column(table, "counter", TABLE_LEFT, TABLE_KEEP);
 	table_column(table, "model", TABLE_UNIT, TABLE_KEEP);
@@ -118,7 +140,14 @@ static void summary_print(FILE *out, const struct validation_report *report)
 		table_text(table, name_show(name, path_last(run->measured->input), NAME_COLUMNS));
 		table_text(table, run->measured->filesystem);
 		table_size(table, run->measured->memory_bytes);
-		table_count(table, run->validation->judged_count);
+		table_count(table, has_failed(run) ? 1 : run->validation->judged_count);
+		if (has_failed(run)) {
+			table_text(table, percent(text, failure_error(run)));
+			table_text(table, percent(text, failure_error(run)));
+			table_text(table, "failing");
+			table_text(table, "");
+			continue;
+		}
 		table_text(table, percent(text, run->validation->median));
 		table_text(table, worst ? percent(text, worst->error) : "?");
 		table_text(table, worst ? counter_name(worst->counter) : "?");
@@ -150,12 +179,14 @@ static void verdict_make(struct verdict *verdict, const struct validation_report
 
 	*verdict = (struct verdict){0};
 	for (size_t i = 0; i < report->count; i++)
-		count += report->runs[i].validation->judged_count;
+		count += report->runs[i].validation->judged_count + has_failed(&report->runs[i]);
 	errors = memory_alloc(count + 1, sizeof(*errors));
 	for (size_t i = 0; i < report->count; i++) {
 		const struct validation_run *run = &report->runs[i];
 		const char *mark = "";
 
+		if (has_failed(run))
+			errors[used++] = failure_error(run);
 		for (size_t k = 0; k < run->validation->row_count; k++) {
 			const struct validation_row *row = &run->validation->rows[k];
 
@@ -199,6 +230,15 @@ static void departure_print(FILE *out, const struct validation_run *run)
 		count_format(measured, departure->measured), departure->mechanism);
 }
 
+static void within_print(FILE *out, const struct validation_report *report,
+			 const struct verdict *verdict)
+{
+	if (verdict->counter_count)
+		fprintf(out, "%s the tolerance of %g %%.\n",
+			verdict->worst <= report->tolerance ? "Within" : "NOT within",
+			report->tolerance * 100);
+}
+
 void validation_text(FILE *out, const struct validation_report *report)
 {
 	struct verdict verdict;
@@ -211,8 +251,10 @@ void validation_text(FILE *out, const struct validation_report *report)
 		summary_print(out, report);
 	}
 	verdict_make(&verdict, report);
-	if (!verdict.worst_run) {
+	if (verdict.counter_count == 0)
 		fputs("Nothing could be compared.\n", out);
+	if (!verdict.worst_run) {
+		within_print(out, report, &verdict);
 		return;
 	}
 	fprintf(out,
@@ -229,9 +271,7 @@ void validation_text(FILE *out, const struct validation_report *report)
 			verdict.worst_run->measured->filesystem);
 	fprintf(out, ").\n");
 	departure_print(out, verdict.worst_run);
-	fprintf(out, "%s the tolerance of %g %%.\n",
-		verdict.worst <= report->tolerance ? "Within" : "NOT within",
-		report->tolerance * 100);
+	within_print(out, report, &verdict);
 }
 
 /* ---- JSON ---- */
@@ -305,6 +345,10 @@ static json_t *run_json(const struct validation_run *run)
 	json_object_set_new(object, "policy", text_json(run->predicted->policy));
 	json_object_set_new(object, "kernel_runs",
 			    number_json(run->measured->run_count ? run->measured->run_count : 1));
+	json_object_set_new(object, "model_failure",
+			    text_json(run->predicted_failure[0] ? run->predicted_failure : NULL));
+	json_object_set_new(object, "kernel_failure",
+			    text_json(run->measured_failure[0] ? run->measured_failure : NULL));
 	json_object_set_new(object, "rows", rows_json(run->validation));
 	json_object_set_new(object, "median", json_real(run->validation->median));
 	json_object_set_new(object, "worst", json_real(run->validation->worst));

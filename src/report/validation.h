@@ -16,6 +16,7 @@ struct validation;
 struct validation_run {
 	const struct result *predicted, *measured;
 	const struct validation *validation;
+	const char *predicted_failure, *measured_failure; /* "": that side came to its end */
 };
 
 struct validation_report {

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "cache/policy_options.h"
 
@@ -43,27 +44,68 @@ bool validate_policy(struct policy_options *policy, const char *release,
 	return policy_options_parse(policy, text, error);
 }
 
+/* What a side that failed is still known by. */
+static void describe(struct result *result, const struct validate_options *options,
+		     const char *machine, const char *name)
+{
+	struct utsname host;
+	char policy[1024];
+
+	*result = (struct result){
+		.input = text_copy(name),
+		.machine = text_copy(machine),
+		.policy = text_copy(
+			policy_options_format(policy, sizeof(policy), &options->model.policy)),
+		.filesystem = text_copy(options->kernel.filesystem),
+		.memory_bytes = options->model.memory_bytes,
+		.is_cgroup = true,
+	};
+	if (uname(&host) == 0)
+		result->kernel = text_copy(host.release);
+	result->statistics =
+		text_copy(options->kernel.statistics == KERNEL_STATISTICS_FRESH ? "fresh" : "lazy");
+}
+
+static bool is_interrupted(const struct validate_options *options)
+{
+	return options->kernel.interrupted && *options->kernel.interrupted;
+}
+
 bool validate_run(const struct validate_options *options, const struct kernel_source *source,
 		  struct validated *validated, struct error *error)
 {
 	struct op_source *ops = source->open(source->context, error);
+	char name[256];
 	bool done;
 
 	*validated = (struct validated){0};
 	if (!ops)
 		return false;
+	snprintf(name, sizeof(name), "%s", ops->name);
 	done = model_run(&options->model, ops, &validated->predicted, error);
 	source->close(source->context, ops);
-	if (!done)
-		return false;
-	if (!(options->guest ? guest_machine_run(options->guest, &options->kernel,
-					      &validated->measured, error)
-			     : kernel_run(&options->kernel, source, &validated->measured, error))) {
-		validated_deinit(validated);
-		return false;
+	if (!done) {
+		if (error->kind == ERROR_INPUT)
+			return false;
+		strcpy(validated->predicted_failure, error->message);
+		describe(&validated->predicted, options, "model", name);
 	}
-	validation_make(&validated->validation, &validated->predicted, &validated->measured,
-			options->tolerance);
+	done = options->guest ? guest_machine_run(options->guest, &options->kernel,
+						  &validated->measured, error)
+			      : kernel_run(&options->kernel, source, &validated->measured, error);
+	if (!done) {
+		/* Only what the workload met in the end is an outcome. */
+		if (error->kind == ERROR_INPUT || is_interrupted(options) ||
+		    !strstr(error->message, "out of memory")) {
+			validated_deinit(validated);
+			return false;
+		}
+		strcpy(validated->measured_failure, error->message);
+		describe(&validated->measured, options, "kernel", name);
+	}
+	if (!validated->predicted_failure[0] && !validated->measured_failure[0])
+		validation_make(&validated->validation, &validated->predicted,
+				&validated->measured, options->tolerance);
 	return true;
 }
 

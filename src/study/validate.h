@@ -17,8 +17,14 @@ struct validate_options {
 };
 
 struct validated {
+	/* Of a side that failed, only its heading is there. */
 	struct result predicted, measured;
 	struct validation validation;
+	/*
+	 * Why a side did not come to its end ("out of memory at operation ..."); "": it did. That
+	 * both fail is agreement.
+	 */
+	char predicted_failure[512], measured_failure[512];
 };
 
 /*
@@ -29,7 +35,8 @@ bool validate_policy(struct policy_options *policy, const char *release,
 		     enum kernel_statistics statistics, struct error *error);
 
 /*
- * Run both. The model goes first: an input that is wrong costs no run. False: nothing is left.
+ * Run both. The model goes first: an input that is wrong costs no run. False: the input is wrong,
+ * or the kernel could not be tried at all; nothing is left.
  * Free with validated_deinit().
  */
 bool validate_run(const struct validate_options *options, const struct kernel_source *source,
