@@ -262,6 +262,9 @@ static void perform(struct world *world, player *play, struct part part)
 		_exit(0);
 	}
 	assert_true(pid > 0);
+	/* So that a player that dies is the end of what is read from it. */
+	close(go[0]);
+	close(done[1]);
 	snprintf(io, sizeof(io), "/proc/%d/io", (int)pid);
 	assert_true(probe_worker_add(world->probe, 0, pid, &error));
 	usleep(20000);
@@ -275,8 +278,8 @@ static void perform(struct world *world, player *play, struct part part)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	probe_worker_remove(world->probe, pid);
-	for (int i = 0; i < 2; i++)
-		close(go[i]), close(done[i]);
+	close(go[1]);
+	close(done[0]);
 	world->counts.streams = world->streams;
 	assert_true(probe_read(world->probe, &world->counts, &error));
 }
@@ -716,6 +719,7 @@ static void the_lists_are_as_long_as_counted(void **state)
 }
 
 struct second {
+	pid_t tid;
 	struct probe *probe;
 	struct part part;
 };
@@ -726,10 +730,10 @@ static void *second_thread(void *unused)
 	struct error error;
 
 	(void)unused;
-	if (!probe_worker_add(second.probe, 1, gettid(), &error))
+	second.tid = gettid();
+	if (!probe_worker_add(second.probe, 1, second.tid, &error))
 		_exit(3);
 	play_favourites(&probe_workers(second.probe)[1], &second.part);
-	probe_worker_remove(second.probe, gettid());
 	return NULL;
 }
 
@@ -740,7 +744,9 @@ static void play_two(struct probe_worker *ask, const struct part *part)
 	if (pthread_create(&thread, NULL, second_thread, NULL) != 0)
 		_exit(3);
 	play_favourites(ask, part);
+	/* Not before it has ended: what it allocates at its end may make it reclaim. */
 	pthread_join(thread, NULL);
+	probe_worker_remove(second.probe, second.tid);
 }
 
 static void threads_are_told_apart(void **state)
@@ -750,12 +756,16 @@ static void threads_are_told_apart(void **state)
 	struct probe_counters *a, *b;
 
 	NEEDS_WORLD(world);
+#ifdef REFAULT_CHECK
+	skip(); /* the address sanitizer's own memory for a thread may not fit the cgroup */
+#endif
 	a = &world->streams[A], b = &world->streams[B];
-	second = (struct second){world->probe, {HERE "/two", B, 0, 32 << 20, 0, 20000}};
+	second = (struct second){0, world->probe, {HERE "/two", B, 0, 32 << 20, 0, 20000}};
 	make_file(part.path, part.bytes);
 	make_file(second.part.path, second.part.bytes);
 	forget_all(world);
 	perform(world, play_two, part);
+	nobody_else_was_there(world);
 	assert_true(a->page_misses > 1000 && b->page_misses > 1000);
 	assert_true(a->reread_pages > 100 && b->reread_pages > 100);
 	assert_int_equal(a->reread_pages, blamed(world, A, A) + blamed(world, A, B));
@@ -767,7 +777,6 @@ static void threads_are_told_apart(void **state)
 		assert_int_equal(inserted_pages(a) + inserted_pages(b) - a->evictions -
 					 b->evictions,
 				 cached_pages(part.path) + cached_pages(second.part.path));
-	nobody_else_was_there(world);
 }
 
 /* One page of each 64, so that there is much to remember for little that is cached. */

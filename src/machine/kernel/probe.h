@@ -121,7 +121,10 @@ struct probe_worker *probe_workers(struct probe *probe);
  */
 bool probe_worker_add(struct probe *probe, uint32_t index, pid_t tid, struct error *error);
 
-/* It has ended, or is nobody's worker any more. Its number may be another thread's now. */
+/*
+ * It has ended (not just played its last op: a thread allocates, and reclaims, until its end). Its
+ * number may be another thread's now.
+ */
 void probe_worker_remove(struct probe *probe, pid_t tid);
 
 /*
