@@ -334,7 +334,7 @@ static bool player_make(struct run *run, struct error *error)
 		.statistics_ops = run->options->statistics == KERNEL_STATISTICS_FRESH
 					  ? KERNEL_STATISTICS_OPS
 					  : 0,
-		.asks = run->probe ? probe_workers(run->probe) : NULL,
+		.probe = run->probe,
 		.interrupted = run->options->interrupted,
 	};
 

@@ -85,6 +85,7 @@ struct player {
 	struct slot *slots;
 	uint32_t slot_count;           /* handed out so far */
 	struct free_slots *free_slots; /* by worker */
+	struct probe_worker *asks;     /* the probe's; NULL: none */
 	char *read_buffer;
 	const char *zeros;
 	pid_t pid;
@@ -150,7 +151,7 @@ static void ask(const struct player *player, uint32_t worker, const struct call 
 	enum probe_op op = PROBE_OP_OTHER;
 	uint64_t end = call->offset + call->bytes;
 
-	if (!player->options.asks)
+	if (!player->asks)
 		return;
 	if (call->kind == CALL_READ || call->kind == CALL_TOUCH)
 		op = PROBE_OP_READ;
@@ -158,7 +159,7 @@ static void ask(const struct player *player, uint32_t worker, const struct call 
 		op = PROBE_OP_WRITE;
 	else if (call->kind == CALL_ADVISE && call->advice == POSIX_FADV_WILLNEED)
 		op = PROBE_OP_READ, end = call->offset; /* all that it reads is read ahead */
-	probe_ask(&player->options.asks[worker], op, call->stream, inode, call->offset, end);
+	probe_ask(&player->asks[worker], op, call->stream, inode, call->offset, end);
 }
 
 static void pages_add(struct player *player, const struct call *call, uint64_t end)
@@ -247,7 +248,7 @@ static int open_slot(struct player *player, const struct call *call, const char 
 		slot->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (slot->fd < 0)
 		return errno;
-	if (player->options.asks && fstat(slot->fd, &status) == 0)
+	if (player->asks && fstat(slot->fd, &status) == 0)
 		slot->inode = status.st_ino;
 	return 0;
 }
@@ -294,6 +295,35 @@ static int result_of(int result)
 	return result == 0 ? 0 : errno;
 }
 
+/* What is cut off does not come back when it is read again: the probe must forget it. */
+static void forget_cut(const struct player *player, const char *path, uint64_t first, uint64_t end)
+{
+	int fd = first < end ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return;
+	probe_forget(player->options.probe, fd, first, end);
+	close(fd);
+}
+
+static int truncate_file(const struct player *player, const struct call *call,
+			 const struct slot *slot, const char *path)
+{
+	struct stat before;
+	int failed;
+
+	if (slot)
+		return result_of(ftruncate(slot->fd, (off_t)call->bytes));
+	if (!player->asks)
+		return result_of(truncate(path, (off_t)call->bytes));
+	if (stat(path, &before) != 0)
+		return errno;
+	failed = result_of(truncate(path, (off_t)call->bytes));
+	if (!failed)
+		forget_cut(player, path, call->bytes, (uint64_t)before.st_size);
+	return failed;
+}
+
 static int unlink_any(const char *path)
 {
 	if (unlink(path) == 0)
@@ -338,8 +368,7 @@ static int carry_out(struct player *player, uint32_t worker, const struct call *
 	case CALL_RENAME:
 		return result_of(rename(path, path + call->path_bytes));
 	case CALL_TRUNCATE:
-		return result_of(slot ? ftruncate(slot->fd, (off_t)call->bytes)
-				      : truncate(path, (off_t)call->bytes));
+		return truncate_file(player, call, slot, path);
 	case CALL_SYNC: {
 		int root = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		int failed = root < 0 ? errno : result_of(syncfs(root));
@@ -556,6 +585,7 @@ struct player *player_start(const struct player_options *options, struct error *
 
 	assert(options->worker_count > 0 && options->worker_count <= PLAYER_WORKERS_MAX);
 	player->options = *options;
+	player->asks = options->probe ? probe_workers(options->probe) : NULL;
 	player->spins = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? SPINS : 0;
 	player->free_slots = memory_alloc(options->worker_count, sizeof(*player->free_slots));
 	if (!player_map(player)) {

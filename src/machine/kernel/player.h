@@ -22,7 +22,7 @@
 #include "op/op.h"
 
 struct player; /* opaque */
-struct probe_worker;
+struct probe;
 
 enum { PLAYER_WORKERS_MAX = 4096 };
 
@@ -32,8 +32,8 @@ struct player_options {
 	/* memory.stat: read it every so many ops (0: never), to keep the kernel's sums fresh */
 	const char *statistics_path;
 	uint32_t statistics_ops;
-	/* what each worker is at, for the probe to see (shared memory); NULL: nobody looks */
-	struct probe_worker *asks;
+	/* is told what each worker is at, and what was cut off files; NULL: nobody looks */
+	struct probe *probe;
 	/* set by a signal handler: stop waiting; NULL: never */
 	const volatile int *interrupted;
 };
