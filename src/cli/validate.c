@@ -210,7 +210,8 @@ static bool guest_make(struct input *input, const char **release, struct error *
 		word_add(input, arguments->streams.at[i]);
 	}
 	word_add(input, NULL);
-	opened = guest_kernel_open(&image, release, input->guest.kernel.image, &input->arena, error);
+	opened =
+		guest_kernel_open(&image, release, input->guest.kernel.image, &input->arena, error);
 	if (image >= 0)
 		close(image);
 	return opened;
@@ -390,11 +391,10 @@ static int print(const struct plan *plan)
 	bool holds;
 
 	for (size_t i = 0; i < plan->done; i++)
-		runs[i] = (struct validation_run){&plan->validated[i].predicted,
-						  &plan->validated[i].measured,
-						  &plan->validated[i].validation,
-						  plan->validated[i].predicted_failure,
-						  plan->validated[i].measured_failure};
+		runs[i] = (struct validation_run){
+			&plan->validated[i].predicted, &plan->validated[i].measured,
+			&plan->validated[i].validation, plan->validated[i].predicted_failure,
+			plan->validated[i].measured_failure};
 	if (plan->arguments->json)
 		report_json_print(stdout, validation_json(&report));
 	else

@@ -104,8 +104,8 @@ bool validate_run(const struct validate_options *options, const struct kernel_so
 		describe(&validated->measured, options, "kernel", name);
 	}
 	if (!validated->predicted_failure[0] && !validated->measured_failure[0])
-		validation_make(&validated->validation, &validated->predicted,
-				&validated->measured, options->tolerance);
+		validation_make(&validated->validation, &validated->predicted, &validated->measured,
+				options->tolerance);
 	return true;
 }
 

@@ -10,10 +10,11 @@
 #include "measure/validation.h"
 
 struct validate_options {
-	struct model_options model;     /* its policy: validate_policy(), or the user's */
-	struct kernel_options kernel;   /* the same workload */
-	const struct guest_machine *guest; /* another kernel than the one underneath; NULL: that one */
-	double tolerance;               /* 0.05 is 5 % */
+	struct model_options model;   /* its policy: validate_policy(), or the user's */
+	struct kernel_options kernel; /* the same workload */
+	const struct guest_machine
+		*guest;   /* another kernel than the one underneath; NULL: that one */
+	double tolerance; /* 0.05 is 5 % */
 };
 
 struct validated {
