@@ -311,7 +311,7 @@ static bool ended_early(struct guest *guest, struct error *error)
 /*
  * Does KVM not work here, or not for this kernel? QEMU says so when it starts, or it meets an
  * instruction that KVM would have to emulate and cannot (as under a hypervisor that is itself a
- * guest), or nothing happens.
+ * guest), or nothing happens: where it works, a kernel speaks within a second.
  */
 static bool kvm_has_failed(struct guest *guest, bool has_ended, uint64_t elapsed_ns)
 {
@@ -319,7 +319,7 @@ static bool kvm_has_failed(struct guest *guest, bool has_ended, uint64_t elapsed
 
 	if (!guest->qemu.with_kvm)
 		return false;
-	if (is_silent && (has_ended || elapsed_ns > 10 * NS_PER_SECOND))
+	if (is_silent && (has_ended || elapsed_ns > 5 * NS_PER_SECOND))
 		return true;
 	return !fd_is_empty(guest->qemu.files[QEMU_LOG]) &&
 	       strstr(file_text(guest->qemu.files[QEMU_LOG], NULL, &guest->arena),
