@@ -21,7 +21,6 @@
 /* One boot. */
 struct guest {
 	const struct guest_options *options;
-	enum guest_acceleration acceleration;
 	uint64_t timeout_ns;
 	const char *release;      /* as the image says */
 	struct qemu_options qemu; /* with all files */
@@ -161,7 +160,8 @@ static bool busybox_add(struct guest *guest, struct initramfs *initramfs, struct
 	if (!program_must_be_static(busybox, error))
 		return error_context(
 			error, "a guest needs a static busybox (Debian package busybox-static)");
-	return initramfs_copy(initramfs, "/bin/busybox", 0755, busybox, error);
+	return initramfs_copy(initramfs, "/bin/busybox", 0755, busybox, error) &&
+	       initramfs_symlink(initramfs, "/bin/sh", "busybox", error);
 }
 
 static bool settings_add(const struct guest_options *options, struct initramfs *initramfs,
@@ -179,16 +179,19 @@ static bool settings_add(const struct guest_options *options, struct initramfs *
 static bool files_add(const struct guest_options *options, struct initramfs *initramfs,
 		      struct error *error)
 {
-	for (size_t i = 0; i < options->file_count; i++) {
+	bool done = true;
+
+	for (size_t i = 0; done && i < options->file_count; i++) {
 		const struct guest_file *file = &options->files[i];
 
-		if (!(file->kind == GUEST_PROGRAM ? initramfs_program(initramfs, file->guest_path,
-								      file->host_path, error)
-						  : initramfs_copy(initramfs, file->guest_path,
-								   0644, file->host_path, error)))
-			return false;
+		if (file->kind == GUEST_PROGRAM)
+			done = initramfs_program(initramfs, file->guest_path, file->host_path,
+						 error);
+		else
+			done = initramfs_copy(initramfs, file->guest_path, 0644, file->host_path,
+					      error);
 	}
-	return true;
+	return done;
 }
 
 static bool folders_add(struct initramfs *initramfs, struct error *error)
@@ -308,15 +311,15 @@ static bool ended_early(struct guest *guest, struct error *error)
 /*
  * Does KVM not work here, or not for this kernel? QEMU says so when it starts, or it meets an
  * instruction that KVM would have to emulate and cannot (as under a hypervisor that is itself a
- * guest), or nothing happens.
+ * guest), or nothing happens: where it works, a kernel speaks within a second.
  */
 static bool kvm_has_failed(struct guest *guest, bool has_ended, uint64_t elapsed_ns)
 {
 	bool is_silent = fd_is_empty(guest->qemu.files[QEMU_CONSOLE]);
 
-	if (guest->acceleration != GUEST_KVM)
+	if (!guest->qemu.with_kvm)
 		return false;
-	if (is_silent && (has_ended || elapsed_ns > 10 * NS_PER_SECOND))
+	if (is_silent && (has_ended || elapsed_ns > 5 * NS_PER_SECOND))
 		return true;
 	return !fd_is_empty(guest->qemu.files[QEMU_LOG]) &&
 	       strstr(file_text(guest->qemu.files[QEMU_LOG], NULL, &guest->arena),
@@ -336,7 +339,7 @@ static enum boot boot_wait(struct guest *guest, struct guest_outcome *outcome, s
 			return BOOT_WITHOUT_KVM;
 	} while (!has_ended && elapsed_ns < guest->timeout_ns);
 	outcome->elapsed_ns = elapsed_ns;
-	outcome->acceleration = guest->acceleration;
+	outcome->acceleration = guest->qemu.with_kvm ? GUEST_KVM : GUEST_EMULATION;
 	if (!has_ended) {
 		error_failed(
 			error,
@@ -386,7 +389,6 @@ static bool boot_somehow(struct guest *guest, struct guest_outcome *outcome, str
 	enum boot result = BOOT_WITHOUT_KVM;
 
 	if (try_kvm && access("/dev/kvm", R_OK | W_OK) == 0) {
-		guest->acceleration = GUEST_KVM;
 		guest->qemu.with_kvm = true;
 		result = boot(guest, outcome, error);
 	}
@@ -396,7 +398,6 @@ static bool boot_somehow(struct guest *guest, struct guest_outcome *outcome, str
 		return error_failed(error, "KVM does not work here, or not for Linux %s",
 				    guest->release);
 	if (result == BOOT_WITHOUT_KVM) {
-		guest->acceleration = GUEST_EMULATION;
 		guest->qemu.with_kvm = false;
 		result = boot(guest, outcome, error);
 	}
@@ -406,26 +407,24 @@ static bool boot_somehow(struct guest *guest, struct guest_outcome *outcome, str
 bool guest_run(const struct guest_options *options, struct guest_outcome *outcome,
 	       struct error *error)
 {
+	/*
+	 * Without large pages, like the machine of the reference measurements; and without what
+	 * only costs time in a machine that runs nobody's program but ours.
+	 */
+	static const char kernel_words[] =
+		"transparent_hugepage=never mitigations=off nokaslr random.trust_cpu=on "
+		"printk.devkmsg=on";
 	struct guest guest = {
 		.options = options,
 		.timeout_ns = options->timeout_ns ? options->timeout_ns : 600 * NS_PER_SECOND,
-		.qemu =
-			{
-				.memory_bytes = options->memory_bytes ? options->memory_bytes : GIB,
-				/*
-				 * Without large pages, like the machine of the reference
-				 * measurements; and without what only costs time in a machine that
-				 * runs nobody's program but ours.
-				 */
-				.kernel_words = "transparent_hugepage=never mitigations=off "
-						"nokaslr random.trust_cpu=on "
-						"printk.devkmsg=on",
-			},
+		.qemu = {.kernel_words = kernel_words, .memory_bytes = options->memory_bytes},
 	};
 	bool done;
 
 	assert(options->kernel.image && options->command && options->command[0]);
 	*outcome = (struct guest_outcome){0};
+	if (!guest.qemu.memory_bytes)
+		guest.qemu.memory_bytes = GIB;
 	for (size_t i = 0; i < QEMU_FILE_COUNT; i++)
 		guest.qemu.files[i] = -1;
 	done = guest_kernel_open(&guest.qemu.files[QEMU_KERNEL], &guest.release,

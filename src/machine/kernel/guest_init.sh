@@ -1,4 +1,4 @@
-#!/bin/busybox sh
+#!/bin/sh
 #
 # /init of a guest (guest.h): what the kernel starts once it is up. guest.c puts beside it:
 #
