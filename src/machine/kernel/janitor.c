@@ -86,12 +86,12 @@ static bool folder_make(struct janitor *janitor, struct error *error)
 {
 	char path[PATH_MAX + 16];
 
-	if (mkdir(FOLDERS, 0700) != 0 && errno != EEXIST) {
-		error_system(error, "cannot make " FOLDERS);
-		return errno == EACCES || errno == EPERM
-			       ? error_context(error, "running on the kernel needs root")
-			       : false;
-	}
+	if (geteuid() != 0)
+		return error_failed(error, "running on the kernel needs root (sudo), to make a memory "
+					   "cgroup and to mount a file system; another kernel in a "
+					   "guest does not: --guest VMLINUZ");
+	if (mkdir(FOLDERS, 0700) != 0 && errno != EEXIST)
+		return error_system(error, "cannot make " FOLDERS);
 	for (int number = 0; number < 10000; number++) {
 		snprintf(janitor->name, sizeof(janitor->name), "refault-%d.%d", (int)getpid(),
 			 number);
