@@ -483,27 +483,67 @@ static bool carry_out(struct run *run, const struct op *op, struct error *error)
 	return op_error(run, op, error, what);
 }
 
+static uint64_t now_ns(const struct run *run)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec - run->start_ns;
+}
+
+/*
+ * Statistics that are left alone are summed every 2 s of real time: a scenario that takes longer on
+ * its clock than here, or pauses, must take as long here.
+ */
+static bool keep_pace(struct run *run, const struct op *op, struct error *error)
+{
+	enum { SLICE_NS = 50 * 1000 * 1000 };
+
+	if (run->options->statistics != KERNEL_STATISTICS_LAZY || !run->has_begun)
+		return true;
+	if (run->start_ns == 0)
+		run->start_ns = now_ns(run) - op->time_ns;
+	if (op->time_ns < now_ns(run) + NS_PER_MS)
+		return true;
+	if (!rest(run, error))
+		return false;
+	while (now_ns(run) < op->time_ns) {
+		uint64_t left = op->time_ns - now_ns(run);
+		const struct timespec pause = {.tv_nsec = left < SLICE_NS ? (long)left : SLICE_NS};
+
+		if (is_interrupted(run))
+			return error_failed(error, "interrupted");
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
 /* One op, and on a scenario's clock its end. */
 static bool run_op(struct run *run, const struct op *op, struct error *error)
 {
 	const struct op_source_interface *interface = run->source->interface;
-	uint64_t read_before, write_before, read_after, write_after, done = op->time_ns;
+	/* Where reading takes no time, nothing that follows depends on what was read. */
+	bool has_device = run->options->device_read_bytes_per_s > 0 ||
+			  run->options->device_write_bytes_per_s > 0;
+	uint64_t read_before = 0, write_before = 0, read_after = 0, write_after = 0;
+	uint64_t done = op->time_ns;
 
 	run->op_count++;
 	if (!interface->completed)
 		return carry_out(run, op, error);
-	if (run->has_begun)
+	if (!keep_pace(run, op, error))
+		return false;
+	if (run->has_begun && has_device)
 		meter_io(&run->meter, &read_before, &write_before);
-	else
-		read_before = write_before = 0;
 	if (!carry_out(run, op, error))
 		return false;
-	if (run->has_begun && op->kind != OP_MARK) {
+	if (run->has_begun && has_device && op->kind != OP_MARK) {
 		if (!player_wait(run->player, 0))
 			return player_error(run, error);
 		meter_io(&run->meter, &read_after, &write_after);
-		done = done_at(run, op, read_after - read_before, write_after - write_before);
 	}
+	if (op->kind != OP_MARK && op->kind != OP_EXISTS && op->kind != OP_EXISTS_SPARSE)
+		done = done_at(run, op, read_after - read_before, write_after - write_before);
 	interface->completed(run->source, op, done);
 	return true;
 }
@@ -540,14 +580,6 @@ static bool run_in_order(struct run *run, struct error *error)
 }
 
 /* ---- clients side by side ---- */
-
-static uint64_t now_ns(const struct run *run)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec - run->start_ns;
-}
 
 /* Tell the source whose op is done. */
 static void answer(struct run *run, struct op *under_way, bool *is_under_way)

@@ -868,4 +868,4 @@ int BPF_PROG(request_requeued, struct request *request)
 	return request_counted(request, -1);
 }
 
-char terms[] SEC("license") = "GPL";
+char terms[] SEC("license") = "Dual MIT/GPL";
