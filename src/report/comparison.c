@@ -405,15 +405,6 @@ static json_t *ratio_json(struct value first, struct value last)
 	return json_real((double)last.number / (double)first.number);
 }
 
-static json_t *text_json(const char *text)
-{
-	char *utf8 = name_utf8(text);
-	json_t *json = json_string(utf8);
-
-	memory_free(utf8);
-	return json;
-}
-
 static json_t *row_json(const struct comparison *comparison, const struct comparison_row *row)
 {
 	json_t *object = json_object(), *streams = json_array(), *values = json_array();
@@ -421,12 +412,12 @@ static json_t *row_json(const struct comparison *comparison, const struct compar
 	size_t last = comparison->count - 1;
 
 	for (size_t i = 0; i < row->stream_count; i++)
-		json_array_append_new(streams, text_json(row->streams[i]));
+		json_array_append_new(streams, json_text(row->streams[i]));
 	for (size_t i = 0; i < comparison->count; i++) {
 		json_array_append_new(values, number_json(row_value(row, &comparison->results[i])));
 		json_array_append_new(published, number_json(published_value(row, i)));
 	}
-	json_object_set_new(object, "label", text_json(row->label));
+	json_object_set_new(object, "label", json_text(row->label));
 	json_object_set_new(object, "counter", json_string(counter_name(row->counter)));
 	json_object_set_new(object, "streams", streams);
 	json_object_set_new(object, "counted",
@@ -452,7 +443,7 @@ json_t *comparison_json(const struct comparison *comparison, const struct report
 
 	rows_make(&rows, comparison);
 	for (size_t i = 0; i < comparison->count; i++) {
-		json_array_append_new(settings, text_json(comparison->settings[i]));
+		json_array_append_new(settings, json_text(comparison->settings[i]));
 		json_array_append_new(runs, report_json(&comparison->results[i], options));
 		if (comparison->elapsed_ns)
 			json_array_append_new(elapsed,
@@ -460,7 +451,7 @@ json_t *comparison_json(const struct comparison *comparison, const struct report
 	}
 	for (size_t i = 0; i < rows.count; i++)
 		json_array_append_new(figures, row_json(comparison, &rows.at[i]));
-	json_object_set_new(compare, "key", text_json(comparison->key));
+	json_object_set_new(compare, "key", json_text(comparison->key));
 	json_object_set_new(compare, "values", settings);
 	json_object_set_new(json, "compare", compare);
 	json_object_set_new(json, "figures", figures);

@@ -9,13 +9,14 @@
 #include "measure/result.h"
 #include "report/name.h"
 #include "report/report.h"
+#include "report/report_private.h"
 
-static json_t *number(uint64_t value)
+json_t *json_number(uint64_t value)
 {
 	return json_integer((json_int_t)value);
 }
 
-static json_t *text(const char *value)
+json_t *json_text(const char *value)
 {
 	char *utf8;
 	json_t *json;
@@ -32,7 +33,7 @@ static void counters_set(json_t *object, const struct counters *counters, uint64
 {
 	for (enum counter_id id = 0; id < COUNTER_COUNT; id++)
 		json_object_set_new(object, counter_name(id),
-				    known >> id & 1 ? number(counter_get(counters, id))
+				    known >> id & 1 ? json_number(counter_get(counters, id))
 						    : json_null());
 }
 
@@ -51,7 +52,7 @@ static json_t *notes_json(const struct result *result)
 	json_t *notes = json_array();
 
 	for (size_t i = 0; i < result->note_count; i++)
-		json_array_append_new(notes, text(result->notes[i]));
+		json_array_append_new(notes, json_text(result->notes[i]));
 	return notes;
 }
 
@@ -62,8 +63,8 @@ static json_t *marks_json(const struct result *result)
 	for (size_t i = 0; i < result->mark_count; i++) {
 		json_t *mark = json_object();
 
-		json_object_set_new(mark, "label", text(result->marks[i].label));
-		json_object_set_new(mark, "op_index", number(result->marks[i].op_index));
+		json_object_set_new(mark, "label", json_text(result->marks[i].label));
+		json_object_set_new(mark, "op_index", json_number(result->marks[i].op_index));
 		counters_set(mark, &result->marks[i].counters, result->known);
 		if (result->marks_low)
 			json_object_set_new(mark, "range",
@@ -83,13 +84,14 @@ static json_t *samples_json(const struct result *result)
 		const struct result_sample *sample = &result->samples[i];
 		json_t *object = json_object();
 
-		json_object_set_new(object, "op_index", number(sample->op_index));
-		json_object_set_new(object, "read_bytes", number(sample->read_bytes));
-		json_object_set_new(object, "active_file_pages", number(sample->active_file_pages));
+		json_object_set_new(object, "op_index", json_number(sample->op_index));
+		json_object_set_new(object, "read_bytes", json_number(sample->read_bytes));
+		json_object_set_new(object, "active_file_pages",
+				    json_number(sample->active_file_pages));
 		json_object_set_new(object, "inactive_file_pages",
-				    number(sample->inactive_file_pages));
-		json_object_set_new(object, "dirty_pages", number(sample->dirty_pages));
-		json_object_set_new(object, "slab_bytes", number(sample->slab_bytes));
+				    json_number(sample->inactive_file_pages));
+		json_object_set_new(object, "dirty_pages", json_number(sample->dirty_pages));
+		json_object_set_new(object, "slab_bytes", json_number(sample->slab_bytes));
 		json_array_append_new(samples, object);
 	}
 	return samples;
@@ -141,7 +143,7 @@ static json_t *streams_json(const struct result *result, char *const *keys)
 
 		counters_set(object, &stream->counters, stream->known);
 		json_object_set_new(object, "passes",
-				    stream->passes ? number(stream->passes) : json_null());
+				    stream->passes ? json_number(stream->passes) : json_null());
 		json_object_set_new(object, "at_pass", at_pass_json(stream));
 		json_object_set_new(streams, keys[i], object);
 	}
@@ -162,8 +164,9 @@ static json_t *blame_json(const struct result *result, char *const *keys)
 			uint64_t pages = result->blame[victim * result->stream_count + evictor];
 
 			if (pages)
-				json_object_set_new(row, keys[evictor],
-						    json_pack("{s:o}", "pages", number(pages)));
+				json_object_set_new(
+					row, keys[evictor],
+					json_pack("{s:o}", "pages", json_number(pages)));
 		}
 		if (json_object_size(row))
 			json_object_set_new(blame, keys[victim], row);
@@ -189,8 +192,8 @@ static json_t *switches_json(const char *policy)
 		switch_format(value, sizeof(value), id, options.switches.value[id]);
 		json_object_set_new(switches, switch_name(id),
 				    strchr(switch_values(id), '|')
-					    ? text(value)
-					    : number(options.switches.value[id]));
+					    ? json_text(value)
+					    : json_number(options.switches.value[id]));
 	}
 	return switches;
 }
@@ -200,23 +203,24 @@ static json_t *machine_json(const struct result *result, const struct report_opt
 	json_t *machine = json_object();
 	bool bare = options->bare_pages != 0;
 
-	json_object_set_new(machine, "kind", text(bare ? "bare" : result->machine));
-	json_object_set_new(machine, "kernel", text(result->kernel));
+	json_object_set_new(machine, "kind", json_text(bare ? "bare" : result->machine));
+	json_object_set_new(machine, "kernel", json_text(result->kernel));
 	json_object_set_new(machine, "mglru",
 			    result->kernel ? json_boolean(result->has_mglru) : json_null());
-	json_object_set_new(machine, "statistics", text(result->statistics));
-	json_object_set_new(machine, "policy", text(result->policy));
+	json_object_set_new(machine, "statistics", json_text(result->statistics));
+	json_object_set_new(machine, "policy", json_text(result->policy));
 	json_object_set_new(machine, "switches",
 			    bare ? json_null() : switches_json(result->policy));
-	json_object_set_new(machine, "filesystem", text(result->filesystem));
+	json_object_set_new(machine, "filesystem", json_text(result->filesystem));
 	json_object_set_new(machine, "memory_bytes",
-			    bare ? json_null() : number(result->memory_bytes));
+			    bare ? json_null() : json_number(result->memory_bytes));
 	json_object_set_new(machine, "cgroup",
 			    bare ? json_null() : json_boolean(result->is_cgroup));
 	json_object_set_new(machine, "readahead_bytes",
-			    bare ? json_null() : number(result->readahead_bytes));
-	json_object_set_new(machine, "pages", bare ? number(options->bare_pages) : json_null());
-	json_object_set_new(machine, "seed", number(result->seed));
+			    bare ? json_null() : json_number(result->readahead_bytes));
+	json_object_set_new(machine, "pages",
+			    bare ? json_number(options->bare_pages) : json_null());
+	json_object_set_new(machine, "seed", json_number(result->seed));
 	return machine;
 }
 
@@ -224,10 +228,10 @@ static json_t *input_json(const struct result *result, const struct report_optio
 {
 	json_t *input = json_object();
 
-	json_object_set_new(input, "name", text(result->input));
-	json_object_set_new(input, "ops", number(result->op_count));
-	json_object_set_new(input, "files", number(result->file_count));
-	json_object_set_new(input, "skipped_rows", number(options->skipped_rows));
+	json_object_set_new(input, "name", json_text(result->input));
+	json_object_set_new(input, "ops", json_number(result->op_count));
+	json_object_set_new(input, "files", json_number(result->file_count));
+	json_object_set_new(input, "skipped_rows", json_number(options->skipped_rows));
 	json_object_set_new(input, "cut_off", json_boolean(options->is_cut_off));
 	return input;
 }
@@ -247,7 +251,7 @@ json_t *report_json(const struct result *result, const struct report_options *op
 	json_object_set_new(json, "machine", machine_json(result, options));
 	if (result->kernel) {
 		json_object_set_new(json, "kernel_runs",
-				    number(result->run_count ? result->run_count : 1));
+				    json_number(result->run_count ? result->run_count : 1));
 		json_object_set_new(json, "range",
 				    result->run_count > 1
 					    ? range_json(&result->low, &result->high, result->known)

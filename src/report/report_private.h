@@ -4,6 +4,7 @@
 #ifndef REFAULT_REPORT_REPORT_PRIVATE_H
 #define REFAULT_REPORT_REPORT_PRIVATE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -47,5 +48,9 @@ void stream_cell(struct table *table, const struct result_stream *stream, enum c
 size_t *streams_order(const struct result *result);
 void streams_print(FILE *out, const struct result *result, bool colour);
 void blame_print(FILE *out, const struct result *result, bool colour);
+
+/* A number; a text as UTF-8, or null for NULL. New references. */
+json_t *json_number(uint64_t value);
+json_t *json_text(const char *value);
 
 #endif

@@ -276,24 +276,6 @@ void validation_text(FILE *out, const struct validation_report *report)
 
 /* ---- JSON ---- */
 
-static json_t *text_json(const char *value)
-{
-	char *utf8;
-	json_t *json;
-
-	if (!value)
-		return json_null();
-	utf8 = name_utf8(value);
-	json = json_string(utf8);
-	memory_free(utf8);
-	return json;
-}
-
-static json_t *number_json(uint64_t value)
-{
-	return json_integer((json_int_t)value);
-}
-
 static json_t *rows_json(const struct validation *validation)
 {
 	json_t *rows = json_array();
@@ -302,13 +284,13 @@ static json_t *rows_json(const struct validation *validation)
 		const struct validation_row *row = &validation->rows[i];
 		json_t *object = json_object();
 
-		json_object_set_new(object, "mark", text_json(row->mark));
-		json_object_set_new(object, "op_index", number_json(row->op_index));
-		json_object_set_new(object, "counter", text_json(counter_name(row->counter)));
-		json_object_set_new(object, "model", number_json(row->predicted));
-		json_object_set_new(object, "kernel", number_json(row->measured));
-		json_object_set_new(object, "kernel_low", number_json(row->low));
-		json_object_set_new(object, "kernel_high", number_json(row->high));
+		json_object_set_new(object, "mark", json_text(row->mark));
+		json_object_set_new(object, "op_index", json_number(row->op_index));
+		json_object_set_new(object, "counter", json_text(counter_name(row->counter)));
+		json_object_set_new(object, "model", json_number(row->predicted));
+		json_object_set_new(object, "kernel", json_number(row->measured));
+		json_object_set_new(object, "kernel_low", json_number(row->low));
+		json_object_set_new(object, "kernel_high", json_number(row->high));
 		json_object_set_new(object, "error", json_real(row->error));
 		json_object_set_new(object, "judged", json_boolean(row->is_judged));
 		json_array_append_new(rows, object);
@@ -323,11 +305,11 @@ static json_t *departure_json(const struct validation_departure *departure)
 	if (!departure->is_known)
 		return json_null();
 	object = json_object();
-	json_object_set_new(object, "op_index", number_json(departure->op_index));
-	json_object_set_new(object, "counter", text_json(departure->what));
-	json_object_set_new(object, "model", number_json(departure->predicted));
-	json_object_set_new(object, "kernel", number_json(departure->measured));
-	json_object_set_new(object, "mechanism", text_json(departure->mechanism));
+	json_object_set_new(object, "op_index", json_number(departure->op_index));
+	json_object_set_new(object, "counter", json_text(departure->what));
+	json_object_set_new(object, "model", json_number(departure->predicted));
+	json_object_set_new(object, "kernel", json_number(departure->measured));
+	json_object_set_new(object, "mechanism", json_text(departure->mechanism));
 	return object;
 }
 
@@ -336,19 +318,19 @@ static json_t *run_json(const struct validation_run *run)
 	json_t *object = json_object(), *notes = json_array();
 
 	for (size_t i = 0; i < run->measured->note_count; i++)
-		json_array_append_new(notes, text_json(run->measured->notes[i]));
-	json_object_set_new(object, "input", text_json(run->measured->input));
-	json_object_set_new(object, "filesystem", text_json(run->measured->filesystem));
-	json_object_set_new(object, "cgroup_limit_bytes", number_json(run->measured->memory_bytes));
-	json_object_set_new(object, "kernel", text_json(run->measured->kernel));
-	json_object_set_new(object, "statistics", text_json(run->measured->statistics));
-	json_object_set_new(object, "policy", text_json(run->predicted->policy));
+		json_array_append_new(notes, json_text(run->measured->notes[i]));
+	json_object_set_new(object, "input", json_text(run->measured->input));
+	json_object_set_new(object, "filesystem", json_text(run->measured->filesystem));
+	json_object_set_new(object, "cgroup_limit_bytes", json_number(run->measured->memory_bytes));
+	json_object_set_new(object, "kernel", json_text(run->measured->kernel));
+	json_object_set_new(object, "statistics", json_text(run->measured->statistics));
+	json_object_set_new(object, "policy", json_text(run->predicted->policy));
 	json_object_set_new(object, "kernel_runs",
-			    number_json(run->measured->run_count ? run->measured->run_count : 1));
+			    json_number(run->measured->run_count ? run->measured->run_count : 1));
 	json_object_set_new(object, "model_failure",
-			    text_json(run->predicted_failure[0] ? run->predicted_failure : NULL));
+			    json_text(run->predicted_failure[0] ? run->predicted_failure : NULL));
 	json_object_set_new(object, "kernel_failure",
-			    text_json(run->measured_failure[0] ? run->measured_failure : NULL));
+			    json_text(run->measured_failure[0] ? run->measured_failure : NULL));
 	json_object_set_new(object, "rows", rows_json(run->validation));
 	json_object_set_new(object, "median", json_real(run->validation->median));
 	json_object_set_new(object, "worst", json_real(run->validation->worst));
@@ -366,17 +348,17 @@ json_t *validation_json(const struct validation_report *report)
 	verdict_make(&verdict, report);
 	for (size_t i = 0; i < report->count; i++)
 		json_array_append_new(runs, run_json(&report->runs[i]));
-	json_object_set_new(object, "judged", number_json(verdict.counter_count));
+	json_object_set_new(object, "judged", json_number(verdict.counter_count));
 	json_object_set_new(object, "median", json_real(verdict.median));
 	json_object_set_new(object, "worst", json_real(verdict.worst));
 	json_object_set_new(object, "tolerance", json_real(report->tolerance));
 	json_object_set_new(object, "within", json_boolean(verdict.worst <= report->tolerance));
 	row = verdict.worst_run ? verdict.worst_run->validation->worst_row : NULL;
 	json_object_set_new(object, "worst_input",
-			    row ? text_json(verdict.worst_run->measured->input) : json_null());
-	json_object_set_new(object, "worst_mark", row ? text_json(row->mark) : json_null());
+			    row ? json_text(verdict.worst_run->measured->input) : json_null());
+	json_object_set_new(object, "worst_mark", row ? json_text(row->mark) : json_null());
 	json_object_set_new(object, "worst_counter",
-			    row ? text_json(counter_name(row->counter)) : json_null());
+			    row ? json_text(counter_name(row->counter)) : json_null());
 	json_object_set_new(json, "runs", runs);
 	json_object_set_new(json, "verdict", object);
 	return json;

@@ -87,9 +87,10 @@ static bool folder_make(struct janitor *janitor, struct error *error)
 	char path[PATH_MAX + 16];
 
 	if (geteuid() != 0)
-		return error_failed(error, "running on the kernel needs root (sudo), to make a memory "
-					   "cgroup and to mount a file system; another kernel in a "
-					   "guest does not: --guest VMLINUZ");
+		return error_failed(error,
+				    "running on the kernel needs root (sudo), to make a memory "
+				    "cgroup and to mount a file system; another kernel in a "
+				    "guest does not: --guest VMLINUZ");
 	if (mkdir(FOLDERS, 0700) != 0 && errno != EEXIST)
 		return error_system(error, "cannot make " FOLDERS);
 	for (int number = 0; number < 10000; number++) {

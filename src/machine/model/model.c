@@ -24,35 +24,6 @@ enum {
 	PREFETCH_OPS = 8
 };
 
-/* ---- time ---- */
-
-/*
- * When the op that began at `now` is done: system call, copying, and what the device must read
- * first, behind what it is doing.
- */
-static uint64_t done_at(struct model *model, uint64_t now, uint64_t read_bytes,
-			uint64_t write_bytes)
-{
-	const struct model_options *options = model->options;
-	uint64_t done = now + options->op_ns + options->hit_ns_per_page * model->op_pages;
-	uint64_t device_ns = 0;
-
-	if (options->device_read_bytes_per_s)
-		device_ns += (uint64_t)((unsigned __int128)read_bytes * NS_PER_SECOND /
-					options->device_read_bytes_per_s);
-	if (options->device_write_bytes_per_s)
-		device_ns += (uint64_t)((unsigned __int128)write_bytes * NS_PER_SECOND /
-					options->device_write_bytes_per_s);
-	if (device_ns > 0) {
-		if (model->device_free_ns < now)
-			model->device_free_ns = now;
-		model->device_free_ns += device_ns;
-		if (read_bytes > 0 && done < model->device_free_ns)
-			done = model->device_free_ns;
-	}
-	return done;
-}
-
 static bool run_op(struct model *model, const struct op *op, struct error *error)
 {
 	const struct op_source_interface *interface = model->source->interface;
@@ -92,8 +63,8 @@ static bool run_op(struct model *model, const struct op *op, struct error *error
 		uint64_t done = op->time_ns; /* a mark takes no time */
 
 		if (op->kind != OP_MARK)
-			done = done_at(model, done, read_bytes,
-				       model->plan.write_bytes - write_before);
+			done = pace_done_ns(&model->pace, done, model->op_pages, read_bytes,
+					    model->plan.write_bytes - write_before);
 		interface->completed(model->source, op, done);
 	}
 	return true;
@@ -227,7 +198,15 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 	bool done = false;
 
 	*result = (struct result){0};
-	*model = (struct model){.options = options, .fs = options->filesystem, .source = source};
+	*model = (struct model){
+		.options = options,
+		.fs = options->filesystem,
+		.source = source,
+		.pace = {.op_ns = options->op_ns,
+			 .hit_ns_per_page = options->hit_ns_per_page,
+			 .read_bytes_per_s = options->device_read_bytes_per_s,
+			 .write_bytes_per_s = options->device_write_bytes_per_s},
+	};
 	model->cache = cache_create(&config, error);
 	if (!model->cache)
 		goto out;
