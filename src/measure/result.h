@@ -55,6 +55,22 @@ struct result_sample {
 	uint64_t active_file_pages, inactive_file_pages, slab_bytes, dirty_pages, read_bytes;
 };
 
+/* What a kernel counts besides, whole runs: no model has a counterpart to it. */
+struct result_kernel {
+	bool knows_calls; /* of the player's own reclaim, and the shrinkers that it called */
+	uint64_t reclaim_calls, reclaim_freed_pages;
+	uint64_t shrinker_calls, shrinker_freed; /* objects, in each shrinker's own unit */
+
+	bool knows_device; /* what the block device was asked for; metadata: flagged so */
+	uint64_t data_read_bytes, metadata_read_bytes;
+	uint64_t data_written_bytes, metadata_written_bytes;
+
+	bool knows_cachestat; /* cachestat(2) of all files in the end (Linux 6.5), pages */
+	uint64_t cached_pages, dirty_pages, writeback_pages;
+	uint64_t evicted_pages;          /* that have left a shadow */
+	uint64_t recently_evicted_pages; /* and would be activated if they came back */
+};
+
 struct result {
 	/* the machine and the input, for headings and JSON "machine" */
 	char *input;    /* "wal.csv", "cache-pressure" */
@@ -95,6 +111,8 @@ struct result {
 	uint64_t run_count;                      /* 0 or 1: one run, and no range */
 	struct counters low, high;               /* of the totals */
 	struct counters *marks_low, *marks_high; /* by mark; NULL: one run */
+
+	struct result_kernel in_kernel; /* nothing known unless `kernel` is set */
 
 	char **notes; /* what whoever believes the figures must know, a sentence each */
 	size_t note_count;

@@ -131,6 +131,28 @@ static void machine_read(struct result *result, const json_t *machine)
 	result->seed = number(machine, "seed");
 }
 
+static void in_kernel_read(struct result_kernel *in, const json_t *json)
+{
+	*in = (struct result_kernel){
+		.knows_calls = json_is_integer(json_object_get(json, "reclaim_calls")),
+		.reclaim_calls = number(json, "reclaim_calls"),
+		.reclaim_freed_pages = number(json, "reclaim_freed_pages"),
+		.shrinker_calls = number(json, "shrinker_calls"),
+		.shrinker_freed = number(json, "shrinker_freed"),
+		.knows_device = json_is_integer(json_object_get(json, "data_read_bytes")),
+		.data_read_bytes = number(json, "data_read_bytes"),
+		.metadata_read_bytes = number(json, "metadata_read_bytes"),
+		.data_written_bytes = number(json, "data_written_bytes"),
+		.metadata_written_bytes = number(json, "metadata_written_bytes"),
+		.knows_cachestat = json_is_integer(json_object_get(json, "cached_pages")),
+		.cached_pages = number(json, "cached_pages"),
+		.dirty_pages = number(json, "dirty_pages"),
+		.writeback_pages = number(json, "writeback_pages"),
+		.evicted_pages = number(json, "evicted_pages"),
+		.recently_evicted_pages = number(json, "recently_evicted_pages"),
+	};
+}
+
 bool result_json_read(struct result *result, const char *json_text, size_t bytes,
 		      struct error *error)
 {
@@ -154,6 +176,7 @@ bool result_json_read(struct result *result, const char *json_text, size_t bytes
 	streams_read(result, json_object_get(json, "streams"));
 	blame_read(result, json_object_get(json, "blame"));
 	samples_read(result, json_object_get(json, "samples"));
+	in_kernel_read(&result->in_kernel, json_object_get(json, "kernel"));
 	notes_read(result, json_object_get(json, "notes"));
 	result->run_count = number(json, "kernel_runs");
 	range = json_object_get(json, "range");

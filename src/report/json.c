@@ -47,6 +47,32 @@ static json_t *range_json(const struct counters *low, const struct counters *hig
 	return json_pack("{s:o, s:o}", "low", least, "high", most);
 }
 
+static void number_set(json_t *object, const char *key, bool is_known, uint64_t value)
+{
+	json_object_set_new(object, key, is_known ? json_number(value) : json_null());
+}
+
+static json_t *in_kernel_json(const struct result_kernel *in)
+{
+	json_t *object = json_object();
+
+	number_set(object, "reclaim_calls", in->knows_calls, in->reclaim_calls);
+	number_set(object, "reclaim_freed_pages", in->knows_calls, in->reclaim_freed_pages);
+	number_set(object, "shrinker_calls", in->knows_calls, in->shrinker_calls);
+	number_set(object, "shrinker_freed", in->knows_calls, in->shrinker_freed);
+	number_set(object, "data_read_bytes", in->knows_device, in->data_read_bytes);
+	number_set(object, "metadata_read_bytes", in->knows_device, in->metadata_read_bytes);
+	number_set(object, "data_written_bytes", in->knows_device, in->data_written_bytes);
+	number_set(object, "metadata_written_bytes", in->knows_device, in->metadata_written_bytes);
+	number_set(object, "cached_pages", in->knows_cachestat, in->cached_pages);
+	number_set(object, "dirty_pages", in->knows_cachestat, in->dirty_pages);
+	number_set(object, "writeback_pages", in->knows_cachestat, in->writeback_pages);
+	number_set(object, "evicted_pages", in->knows_cachestat, in->evicted_pages);
+	number_set(object, "recently_evicted_pages", in->knows_cachestat,
+		   in->recently_evicted_pages);
+	return object;
+}
+
 static json_t *notes_json(const struct result *result)
 {
 	json_t *notes = json_array();
@@ -250,6 +276,7 @@ json_t *report_json(const struct result *result, const struct report_options *op
 	json_object_set_new(json, "samples", samples_json(result));
 	json_object_set_new(json, "machine", machine_json(result, options));
 	if (result->kernel) {
+		json_object_set_new(json, "kernel", in_kernel_json(&result->in_kernel));
 		json_object_set_new(json, "kernel_runs",
 				    json_number(result->run_count ? result->run_count : 1));
 		json_object_set_new(json, "range",

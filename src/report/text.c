@@ -359,6 +359,33 @@ static void samples_print(FILE *out, const struct result *result)
 	}
 }
 
+/* What the kernel counts besides. */
+static void in_kernel_print(FILE *out, const struct result_kernel *in)
+{
+	char a[2 * SIZE_TEXT_BYTES], b[2 * SIZE_TEXT_BYTES], c[2 * SIZE_TEXT_BYTES],
+		d[2 * SIZE_TEXT_BYTES];
+
+	if (!in->knows_calls && !in->knows_device && !in->knows_cachestat)
+		return;
+	fputc('\n', out);
+	if (in->knows_calls)
+		fprintf(out, "  %-16s  %s calls freed %s pages; %s of shrinkers freed %s objects\n",
+			"reclaim", count_format(a, in->reclaim_calls),
+			count_format(b, in->reclaim_freed_pages),
+			count_format(c, in->shrinker_calls), count_format(d, in->shrinker_freed));
+	if (in->knows_device)
+		fprintf(out, "  %-16s  data %s read, %s written; metadata %s read, %s written\n",
+			"device", size_format(a, in->data_read_bytes),
+			size_format(b, in->data_written_bytes),
+			size_format(c, in->metadata_read_bytes),
+			size_format(d, in->metadata_written_bytes));
+	if (in->knows_cachestat)
+		fprintf(out, "  %-16s  %s cached in the end; %s remembered, %s of them as recent\n",
+			"cachestat", size_format(a, bytes_from_pages(in->cached_pages)),
+			size_format(b, bytes_from_pages(in->evicted_pages)),
+			size_format(c, bytes_from_pages(in->recently_evicted_pages)));
+}
+
 /* What must be known before the figures are believed. */
 static void notes_print(FILE *out, const struct result *result)
 {
@@ -382,6 +409,7 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 		blame_print(out, result, options->colour);
 		samples_print(out, result);
 	}
+	in_kernel_print(out, &result->in_kernel);
 	notes_print(out, result);
 	fputc('\n', out);
 	advice_print(out, result, options);

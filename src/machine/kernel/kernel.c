@@ -97,6 +97,7 @@ static void finish(struct run *run, struct result *result)
 	else if (probe_missing(run->probe)[0])
 		result_note(result, "this kernel lacks tracepoints: %s", probe_missing(run->probe));
 	meter_notes(&run->meter, result);
+	meter_besides(&run->meter, run->scratch.root, &result->in_kernel);
 }
 
 /* ---- runs ---- */

@@ -61,6 +61,9 @@ uint64_t meter_blame(const struct meter *meter, uint32_t victim, uint32_t evicto
 /* What the player has read and written (dirtied) so far, alone: cheap. */
 void meter_io(const struct meter *meter, uint64_t *read_bytes, uint64_t *write_bytes);
 
+/* What this kernel counts besides; `root` is the folder of the files. Takes a walk through them. */
+void meter_besides(const struct meter *meter, const char *root, struct result_kernel *in);
+
 /* Has somebody dropped all caches since the start? */
 bool meter_is_disturbed(const struct meter *meter);
 
