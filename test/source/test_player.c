@@ -379,9 +379,74 @@ static void times_never_go_back_and_all_ends_without_answers(void **state)
 	scenario_deinit(&scenario);
 }
 
+/* Two clients and a third that waits for the first: whoever's time has come goes, beside the others. */
+static void clients_side_by_side_wait_for_nobody_but_themselves(void **state)
+{
+	struct scenario scenario;
+	struct error error;
+	struct op_source *source;
+	struct op first, second, third;
+	size_t got;
+	uint64_t next_ns;
+
+	(void)state;
+	scenario_right(&scenario, MACHINE "files: {a: {size: 256KiB}}\n"
+					  "jobs:\n"
+					  "  one: {read: a}\n"
+					  "  two: {read: a, start: 500ns}\n"
+					  "  three: {stat: a, after: one}\n");
+	source = scenario_source_create(&scenario, 1, &error);
+	assert_int_equal(source->thread_count, 3);
+	/* The files first, one after the other. */
+	assert_true(source->interface->next_due(source, 0, &first, &got, &next_ns, &error));
+	assert_int_equal(first.kind, OP_EXISTS);
+	assert_true(source->interface->next_due(source, 0, &second, &got, &next_ns, &error));
+	assert_int_equal(got, 0);
+	source->interface->completed(source, &first, 0);
+
+	assert_true(source->interface->next_due(source, 10, &first, &got, &next_ns, &error));
+	assert_int_equal(got, 1);
+	assert_int_equal(first.thread, 1);
+	/* The second is not due yet; then it is, though the first is under way. */
+	assert_true(source->interface->next_due(source, 20, &second, &got, &next_ns, &error));
+	assert_int_equal(got, 0);
+	assert_int_equal(next_ns, 500);
+	assert_true(source->interface->next_due(source, 600, &second, &got, &next_ns, &error));
+	assert_int_equal(got, 1);
+	assert_int_equal(second.thread, 2);
+	assert_int_equal(second.time_ns, 600);
+	/* All are under way, or wait for those that are. */
+	assert_true(source->interface->next_due(source, 700, &third, &got, &next_ns, &error));
+	assert_int_equal(got, 0);
+	assert_true(next_ns == UINT64_MAX);
+	/* The later one is done first. */
+	source->interface->completed(source, &second, 800);
+	assert_true(source->interface->next_due(source, 900, &second, &got, &next_ns, &error));
+	assert_int_equal(second.thread, 2);
+	assert_int_equal(second.offset, 131072);
+	source->interface->completed(source, &first, 1000);
+	assert_true(source->interface->next_due(source, 1100, &first, &got, &next_ns, &error));
+	assert_int_equal(first.thread, 1);
+	assert_int_equal(first.offset, 131072);
+	source->interface->completed(source, &first, 1200);
+	/* The first job has ended: the third begins. */
+	assert_true(source->interface->next_due(source, 1300, &third, &got, &next_ns, &error));
+	assert_int_equal(got, 1);
+	assert_int_equal(third.thread, 3);
+	assert_int_equal(third.kind, OP_STAT);
+	source->interface->completed(source, &third, 1400);
+	source->interface->completed(source, &second, 1500);
+	assert_true(source->interface->next_due(source, 1600, &third, &got, &next_ns, &error));
+	assert_int_equal(got, 0);
+	assert_true(next_ns == UINT64_MAX);
+	op_source_destroy(source);
+	scenario_deinit(&scenario);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clients_side_by_side_wait_for_nobody_but_themselves),
 		cmocka_unit_test(jobs_take_turns_by_their_own_clocks),
 		cmocka_unit_test(ties_go_to_the_earlier_job),
 		cmocka_unit_test(steps_follow_one_another_and_marks_have_labels),
