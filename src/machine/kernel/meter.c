@@ -108,13 +108,13 @@ static void levels_read(struct meter *meter, bool sums, struct counters *counter
 /* The probe's counters, as everybody names them. */
 static void probe_fill(struct counters *counters, const struct probe_counters *from)
 {
-	counters->reread_bytes = bytes_from_pages(from->reread_pages);
+	counters->reread_bytes = bytes_from_pages(from->reread_pages + from->metadata_reread_pages);
 	counters->page_misses = from->page_misses;
 	counters->readahead_pages = from->readahead_pages;
 	counters->refault_activations = from->refault_activations;
 	counters->activations = probe_activations(from);
 	counters->deactivations = from->deactivations;
-	counters->evictions = from->evictions;
+	counters->evictions = from->evictions + from->metadata_evictions;
 	counters->dentries_allocated = from->dentries_allocated;
 	counters->dentries_evicted = from->dentries_evicted;
 	counters->inodes_allocated = from->inodes_allocated;

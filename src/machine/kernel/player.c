@@ -218,7 +218,8 @@ static int map_fit(struct slot *slot, uint64_t end)
 	return 0;
 }
 
-static int touch(struct player *player, const struct call *call, struct slot *slot)
+static int touch(struct player *player, uint32_t worker, const struct call *call,
+		 struct slot *slot)
 {
 	uint64_t end = call->offset + call->bytes;
 	int failed = map_fit(slot, end);
@@ -228,6 +229,10 @@ static int touch(struct player *player, const struct call *call, struct slot *sl
 		return failed;
 	end = end < slot->map_bytes ? end : slot->map_bytes;
 	for (uint64_t at = call->offset & ~(PAGE_BYTES - 1); at < end; at += PAGE_BYTES) {
+		/* A fault asks for its own page, and may read others around it. */
+		if (player->asks)
+			probe_ask(&player->asks[worker], PROBE_OP_READ, call->stream, slot->inode,
+				  at, at + PAGE_BYTES);
 		if (call->advice)
 			map[at] = 1;
 		else
@@ -358,7 +363,7 @@ static int carry_out(struct player *player, uint32_t worker, const struct call *
 	case CALL_ALLOCATE:
 		return allocate(player, call, path);
 	case CALL_TOUCH:
-		return touch(player, call, slot);
+		return touch(player, worker, call, slot);
 	case CALL_STAT:
 		return no_such_is_an_answer(stat(path, &status));
 	case CALL_UNLINK:

@@ -257,6 +257,9 @@ static __always_inline uint64_t overlap(uint64_t a, uint64_t a_end, uint64_t b, 
 	return end > first ? end - first : 0;
 }
 
+/* The key under which pages of the block device are remembered: no inode has this number. */
+#define METADATA_INO (~0ull)
+
 /* NULL: an anonymous folio, whose mapping is no address_space. */
 static __always_inline struct inode *file_of(struct folio *folio)
 {
@@ -317,6 +320,26 @@ __noinline uint32_t pages_return(struct probe_page_key *key, uint64_t mask, uint
 	return count;
 }
 
+/* Metadata in the block device's own pages; whatever a worker brings in is read, or made, for it. */
+static __always_inline void metadata_added(struct inode *inode, struct folio *folio)
+{
+	struct probe_page_key key = {.ino = METADATA_INO};
+	struct probe_counters *mine;
+	struct who who = who_runs();
+	uint64_t index = folio->index;
+	uint32_t pages = folio_pages(folio);
+
+	if (!is_metadata(inode))
+		return;
+	__sync_fetch_and_add(&control.metadata_inserted_pages, pages);
+	mine = counters_of(who.stream);
+	if (!who.worker || !mine || inode->i_rdev != control.block_device ||
+	    pages > PROBE_BLOCK_PAGES)
+		return;
+	key.block = index / PROBE_BLOCK_PAGES;
+	mine->metadata_reread_pages += pages_return(&key, bits(index, pages), ~0ull, who.stream);
+}
+
 SEC("tp_btf/mm_filemap_add_to_page_cache")
 int BPF_PROG(page_added, struct folio *folio)
 {
@@ -333,8 +356,7 @@ int BPF_PROG(page_added, struct folio *folio)
 	if (!control.is_counting)
 		return 0;
 	if (!is_watched(inode)) {
-		if (is_metadata(inode))
-			__sync_fetch_and_add(&control.metadata_inserted_pages, folio_pages(folio));
+		metadata_added(inode, folio);
 		return 0;
 	}
 	pages = folio_pages(folio);
@@ -436,6 +458,26 @@ __noinline int pages_leave(struct probe_page_key *key, uint32_t first, uint32_t 
 	return 0;
 }
 
+static __always_inline void metadata_deleted(struct inode *inode, struct folio *folio)
+{
+	struct probe_page_key key = {.ino = METADATA_INO};
+	struct probe_counters *mine;
+	struct who who = who_runs();
+	uint64_t index = folio->index;
+	uint32_t pages = folio_pages(folio);
+
+	if (!is_metadata(inode) || !is_under_pressure())
+		return;
+	__sync_fetch_and_add(&control.metadata_evicted_pages, pages);
+	mine = counters_of(who.stream);
+	if (!who.worker || !mine || inode->i_rdev != control.block_device ||
+	    pages > PROBE_BLOCK_PAGES)
+		return;
+	mine->metadata_evictions += pages;
+	key.block = index / PROBE_BLOCK_PAGES;
+	pages_leave(&key, index % PROBE_BLOCK_PAGES, pages, who.stream);
+}
+
 SEC("tp_btf/mm_filemap_delete_from_page_cache")
 int BPF_PROG(page_deleted, struct folio *folio)
 {
@@ -449,8 +491,7 @@ int BPF_PROG(page_deleted, struct folio *folio)
 	if (!control.is_counting)
 		return 0;
 	if (!is_watched(inode)) {
-		if (is_metadata(inode) && is_under_pressure())
-			__sync_fetch_and_add(&control.metadata_evicted_pages, folio_pages(folio));
+		metadata_deleted(inode, folio);
 		return 0;
 	}
 	pages = folio_pages(folio);

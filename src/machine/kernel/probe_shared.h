@@ -59,6 +59,9 @@ struct probe_counters {
 	uint64_t reclaim_calls, reclaim_freed_pages; /* of any kind, anonymous ones too */
 	uint64_t shrinker_calls, shrinker_freed;     /* of any shrinker; objects in its own unit */
 
+	/* Pages of the block device's own cache, where ext4 has its metadata: apart from the above. */
+	uint64_t metadata_evictions, metadata_reread_pages;
+
 	uint64_t refault_activations; /* pages */
 	uint64_t mark_activations;    /* pages that a second use moved, or that came in active so */
 
