@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/on_kernel.h"
 #include "cli/progress.h"
+#include "machine/kernel/scratch.h"
 #include "op/trace.h"
 #include "report/report.h"
 #include "report/validation.h"
@@ -76,6 +77,7 @@ struct input {
 	struct guest_machine guest;
 	ARRAY(const char *) guest_words;
 	char path[PATH_MAX]; /* of the file that the guest gets */
+	char filesystem[32]; /* of --directory */
 };
 
 static struct op_source *input_source(void *context, struct error *error)
@@ -184,6 +186,28 @@ static bool trace_input(struct input *input, const char *filesystem, struct erro
 	return filesystem_set(input, filesystem ? filesystem : "ext4", error);
 }
 
+/* In a directory, the model has to take what is there. */
+static bool directory_apply(struct input *input, struct error *error)
+{
+	const struct validate_arguments *arguments = input->arguments;
+	struct model_options *model = &input->options.model;
+
+	if (arguments->filesystems.count || arguments->readahead.given)
+		return error_input(error,
+				   "--directory uses the file system that is there: no %s with it",
+				   arguments->readahead.given ? "--readahead" : "--filesystem");
+	if (!scratch_directory_look(arguments->kernel.directory, input->filesystem,
+				    &model->readahead_bytes, error))
+		return false;
+	model->filesystem = filesystem_find(input->filesystem);
+	if (model->filesystem)
+		return true;
+	return error_input(error,
+			   "--directory %.200s is on %.30s, which the model does not know: it has "
+			   "to be on ext4, xfs or btrfs",
+			   arguments->kernel.directory, input->filesystem);
+}
+
 static void word_add(struct input *input, const char *word)
 {
 	*array_push(&input->guest_words) = word;
@@ -229,6 +253,8 @@ static bool input_make(struct input *input, const char *filesystem, struct error
 	model->is_cgroup = true;
 	if (!(is_scenario(input->name) ? scenario_input(input, filesystem, error)
 				       : trace_input(input, filesystem, error)))
+		return false;
+	if (arguments->kernel.directory && !directory_apply(input, error))
 		return false;
 	if (arguments->cgroup_limit.given)
 		model->memory_bytes = arguments->cgroup_limit.value;

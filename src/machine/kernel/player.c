@@ -218,8 +218,7 @@ static int map_fit(struct slot *slot, uint64_t end)
 	return 0;
 }
 
-static int touch(struct player *player, uint32_t worker, const struct call *call,
-		 struct slot *slot)
+static int touch(struct player *player, uint32_t worker, const struct call *call, struct slot *slot)
 {
 	uint64_t end = call->offset + call->bytes;
 	int failed = map_fit(slot, end);

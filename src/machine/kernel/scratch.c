@@ -325,21 +325,61 @@ static bool namespace_leave(struct error *error)
 
 /* ---- the three kinds ---- */
 
-static bool open_directory(struct scratch *scratch, struct error *error)
+static bool directory_find(const char *directory, char path[PATH_MAX], struct error *error)
 {
-	const char *directory = scratch->options.directory;
 	struct stat status;
 
 	if (stat(directory, &status) != 0 || !S_ISDIR(status.st_mode))
 		return error_input(error, "--directory %.200s: there is no such directory",
 				   directory);
-	if (!realpath(directory, scratch->root) || strlen(scratch->root) > PATH_MAX - 64)
+	if (!realpath(directory, path) || strlen(path) > PATH_MAX - 64)
 		return error_input(error, "--directory %.200s: the path is too long", directory);
+	return true;
+}
+
+/* The window of the backing device, by the super block's number, or by the block device's. */
+static uint64_t readahead_of(const struct scratch *scratch)
+{
+	const uint32_t numbers[][2] = {{scratch->major, scratch->minor},
+				       {scratch->block_major, scratch->block_minor}};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		char path[128];
+		uint64_t kb;
+
+		snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb", numbers[i][0],
+			 numbers[i][1]);
+		if (text_file_number(path, &kb))
+			return kb * KIB;
+	}
+	return 0;
+}
+
+bool scratch_directory_look(const char *directory, char filesystem[32], uint64_t *readahead_bytes,
+			    struct error *error)
+{
+	struct scratch scratch = {.device_fd = -1};
+
+	if (!directory_find(directory, scratch.root, error))
+		return false;
+	super_block_find(&scratch, scratch.root);
+	memcpy(filesystem, scratch.filesystem, sizeof(scratch.filesystem));
+	*readahead_bytes = readahead_of(&scratch);
+	return true;
+}
+
+static bool open_directory(struct scratch *scratch, struct error *error)
+{
+	const char *directory = scratch->options.directory;
+
+	if (!directory_find(directory, scratch->root, error))
+		return false;
 	strcat(scratch->root, "/refault.XXXXXX");
 	if (!mkdtemp(scratch->root))
 		return error_system(error, "cannot make a directory in %s", directory);
 	scratch->is_made = true;
 	super_block_find(scratch, scratch->root);
+	scratch->options.readahead_bytes = readahead_of(scratch);
 	return true;
 }
 

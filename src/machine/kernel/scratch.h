@@ -49,6 +49,13 @@ struct scratch {
 bool scratch_open(struct scratch *scratch, const struct scratch_options *options,
 		  const char *mountpoint, struct error *error);
 
+/*
+ * What a directory is on: the file system, as the kernel calls it, and its readahead window in bytes
+ * (0: not known). False: ERROR_INPUT, there is no such directory.
+ */
+bool scratch_directory_look(const char *directory, char filesystem[32], uint64_t *readahead_bytes,
+			    struct error *error);
+
 /* Unmount and mount: nothing of it is cached any more. Does nothing in a directory. */
 bool scratch_cool(struct scratch *scratch, const char *mountpoint, struct error *error);
 
