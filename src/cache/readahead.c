@@ -375,6 +375,8 @@ void readahead_async(struct cache *cache, struct open_file *open, uint32_t slot,
 	struct page *page = &cache->queue.pages[slot];
 	uint64_t cap = window_cap(cache, open, pages), expected,
 		 folio_mask = page_count(page) - UINT64_C(1);
+	/* What the request goes on to ask for was not there when it began. */
+	uint64_t missed_until = page_index + pages;
 	uint32_t order;
 
 	if (open->window == 0 || page->bits & PAGE_WRITEBACK)
@@ -414,7 +416,7 @@ void readahead_async(struct cache *cache, struct open_file *open, uint32_t slot,
 	open->order = (uint8_t)least(order, ORDER_MAX);
 	if (!cache->rules.readahead_split)
 		window_merge(open, page_index, cap);
-	window_read(cache, open, order, 0, plan);
+	window_read(cache, open, order, missed_until, plan);
 }
 
 /* A fault on a missing page (do_sync_mmap_readahead()): half a window before, half behind. */
