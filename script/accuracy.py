@@ -53,10 +53,10 @@ def table(runs):
                   f"kernel: {run['kernel_failure'] or 'came to its end'} |")
             continue
         row = worst_row(run)
-        count = sum(1 for r in run["rows"] if r["judged"])
+        errors = judged_errors([run])
         where = f"{row['counter']} at {row['mark']}: {row['model']:,} for {row['kernel']:,}" if row and abs(row["error"]) >= 0.0005 else ""
-        print(f"| {name_of(run)} | {run['filesystem']} | {run['kernel']} | {count} | {percent(run['median'])} | "
-              f"{percent(run['worst'])} | {where} |")
+        print(f"| {name_of(run)} | {run['filesystem']} | {run['kernel']} | {len(errors)} | {percent(median(errors))} | "
+              f"{percent(max(errors, default=0))} | {where} |")
     print()
 
 
