@@ -1,6 +1,7 @@
 # If this fails, a run on the kernel that somebody stops leaves mounts, loop devices, cgroups or images on his machine.
 source test/tap.bash
 source test/kernel/kernel.bash
+[ "${REFAULT_FLAVOUR:-plain}" = plain ] || skip_all 'signals and kills are tried with the plain build'
 
 # So long that it is surely under way when the signal comes.
 {
