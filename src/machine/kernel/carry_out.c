@@ -157,7 +157,7 @@ static bool run_op(struct run *run, const struct op *op, struct error *error)
 	/* Where reading takes no time, nothing that follows depends on what was read. */
 	bool has_device = run->options->device_read_bytes_per_s > 0 ||
 			  run->options->device_write_bytes_per_s > 0;
-	uint64_t read_before = 0, write_before = 0, read_after = 0, write_after = 0;
+	uint64_t read_bytes = run->read_bytes, write_bytes = run->write_bytes;
 	uint64_t done = op->time_ns;
 
 	run->op_count++;
@@ -165,18 +165,16 @@ static bool run_op(struct run *run, const struct op *op, struct error *error)
 		return carry_out(run, op, error);
 	if (!keep_pace(run, op, error))
 		return false;
-	if (run->has_begun && has_device)
-		meter_io(&run->meter, &read_before, &write_before);
 	if (!carry_out(run, op, error))
 		return false;
 	if (run->has_begun && has_device && op->kind != OP_MARK) {
 		if (!player_wait(run->player, 0))
 			return run_player_error(run, error);
-		meter_io(&run->meter, &read_after, &write_after);
+		meter_io(&run->meter, &run->read_bytes, &run->write_bytes);
 	}
 	if (op->kind != OP_MARK && op->kind != OP_EXISTS && op->kind != OP_EXISTS_SPARSE)
-		done = pace_done_ns(&run->pace, op->time_ns, pages_of(op), read_after - read_before,
-				    write_after - write_before);
+		done = pace_done_ns(&run->pace, op->time_ns, pages_of(op),
+				    run->read_bytes - read_bytes, run->write_bytes - write_bytes);
 	interface->completed(run->source, op, done);
 	return true;
 }

@@ -43,8 +43,9 @@ struct run {
 	bool has_begun;
 	uint64_t op_count, file_count;
 	uint64_t next_progress;
-	struct pace pace;  /* the scenario's clock */
-	uint64_t start_ns; /* on the real one */
+	struct pace pace;                 /* the scenario's clock */
+	uint64_t read_bytes, write_bytes; /* by the player, when the op before this was done */
+	uint64_t start_ns;                /* on the real one */
 };
 
 /* Clients side by side, each a thread? */
