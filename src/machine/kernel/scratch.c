@@ -132,7 +132,15 @@ static int image_make(const struct scratch_options *options, struct error *error
 {
 	const char *directory = image_directory(options);
 	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	char name[PATH_MAX];
 
+	/* Where a file cannot be made without a name, it loses it at once. */
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR) &&
+	    snprintf(name, sizeof(name), "%s/refault.XXXXXX", directory) < PATH_MAX) {
+		fd = mkostemp(name, O_CLOEXEC);
+		if (fd >= 0)
+			unlink(name);
+	}
 	if (fd < 0) {
 		error_system(error, "cannot make an image in %s", directory);
 		return -1;
