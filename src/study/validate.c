@@ -103,6 +103,11 @@ bool validate_run(const struct validate_options *options, const struct kernel_so
 		strcpy(validated->measured_failure, error->message);
 		describe(&validated->measured, options, "kernel", name);
 	}
+	if (validated->measured.has_mglru)
+		result_note(
+			&validated->measured,
+			"this kernel keeps pages in generations (MGLRU), which are not modelled: "
+			"a policy with two lists stands in");
 	if (!validated->predicted_failure[0] && !validated->measured_failure[0])
 		validation_make(&validated->validation, &validated->predicted, &validated->measured,
 				options->tolerance);
