@@ -248,6 +248,9 @@ bool cache_block_is_dirty(struct cache *cache, uint32_t file, uint64_t index);
 bool cache_sync_file(struct cache *cache, uint32_t file, struct cache_plan *plan);
 bool cache_sync(struct cache *cache, struct cache_plan *plan);
 
+/* How many files have dirty pages. */
+uint64_t cache_dirty_files(const struct cache *cache);
+
 void cache_truncate(struct cache *cache, uint32_t file, uint64_t size_bytes);
 /* fallocate: grows the file, holes become unwritten blocks */
 void cache_allocate(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes);

@@ -182,6 +182,11 @@ bool cache_sync_file(struct cache *cache, uint32_t file, struct cache_plan *plan
 	return writeback_file(cache, file, 0, UINT64_MAX, plan, false);
 }
 
+uint64_t cache_dirty_files(const struct cache *cache)
+{
+	return cache->dirty_files.count;
+}
+
 bool cache_sync(struct cache *cache, struct cache_plan *plan)
 {
 	while (cache->dirty_files.first)
