@@ -20,6 +20,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "machine/kernel/program.h"
 #include "machine/kernel/text_file.h"
 
 extern char **environ;
@@ -102,9 +103,14 @@ static bool make(struct scratch *scratch, struct error *error)
 	uint64_t inodes = 1000000 + 2 * scratch->options.file_count;
 	char count[32];
 	const char *words[16];
+	struct arena arena = {0};
 	size_t used = 0;
+	bool done;
 
-	words[used++] = maker->program;
+	if (!program_find(&words[used++], maker->program, maker->package, &arena, error)) {
+		arena_deinit(&arena);
+		return false;
+	}
 	for (size_t i = 0; maker->words[i]; i++)
 		words[used++] = maker->words[i];
 	if (strcmp(maker->filesystem, "ext4") == 0) {
@@ -114,7 +120,9 @@ static bool make(struct scratch *scratch, struct error *error)
 	}
 	words[used++] = scratch->device;
 	words[used] = NULL;
-	return program_run((char *const *)(uintptr_t)words, maker->package, error);
+	done = program_run((char *const *)(uintptr_t)words, maker->package, error);
+	arena_deinit(&arena);
+	return done;
 }
 
 /* ---- the loop device ---- */
