@@ -102,7 +102,7 @@ static void a_command_runs_in_the_other_kernel(void **state)
 	static const char *const command[] = {
 		"sh",
 		"-c",
-		"echo \"it's $1\"; cat /work/note /sys/kernel/mm/transparent_hugepage/enabled; "
+		"echo \"it's $1\"; cat /refault/note /sys/kernel/mm/transparent_hugepage/enabled; "
 		"cat /sys/block/vda/size /sys/block/vda/queue/read_ahead_kb; cat "
 		"/sys/fs/cgroup/cgroup.subtree_control; "
 		"grep -c xfs /proc/filesystems; mkfs.ext4 -q -F /dev/vda && mount -t ext4 /dev/vda "
@@ -116,7 +116,7 @@ static void a_command_runs_in_the_other_kernel(void **state)
 	static const char *const modules[] = {"ext4", "xfs", NULL};
 	char note[] = "/tmp/refault-note-XXXXXX";
 	const struct guest_file files[] = {
-		{note, "/work/note", GUEST_FILE},
+		{note, "/refault/note", GUEST_FILE},
 		{"/sbin/mkfs.ext4", "/sbin/mkfs.ext4", GUEST_PROGRAM},
 	};
 	struct guest_options options = guest_of(command);

@@ -196,8 +196,8 @@ static bool files_add(const struct guest_options *options, struct initramfs *ini
 
 static bool folders_add(struct initramfs *initramfs, struct error *error)
 {
-	static const char *const folders[] = {"/dev", "/proc", "/sys",  "/tmp", "/run",
-					      "/etc", "/mnt",  "/work", "/sbin"};
+	static const char *const folders[] = {"/dev", "/proc", "/sys",     "/tmp", "/run",
+					      "/etc", "/mnt",  "/refault", "/sbin"};
 	bool done = true;
 
 	for (size_t i = 0; done && i < sizeof(folders) / sizeof(folders[0]); i++)

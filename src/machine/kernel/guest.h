@@ -3,7 +3,7 @@
  *
  * guest_run() boots a kernel's image in QEMU, in a machine with one processor, an initramfs made
  * for the occasion (busybox, the modules that are needed, whatever files the command wants) and, if
- * asked for, an empty disk. There it runs the command, as root, in the folder /work, with cgroup v2
+ * asked for, an empty disk. There it runs the command, as root, in the folder /refault, with cgroup v2
  * mounted and its memory controller on, transparent huge pages off, readahead of 128 KiB, no swap;
  * and brings back what it printed and its exit code.
  *

@@ -80,7 +80,7 @@ wait_for_disk "$result" refault-result
 [ ! -e /guest/mglru ] || set_mglru "$(cat /guest/mglru)"
 
 . /guest/command
-cd /work || fail "no /work"
+cd /refault || fail "no /refault"
 "$@" >/tmp/output 2>/tmp/errors </dev/null
 code=$?
 {

@@ -69,9 +69,9 @@ static void command_make(struct parts *parts, const struct guest_play *play)
 	static const char *const end[] = {"--on",     "kernel", "--block-device",
 					  GUEST_DISK, "--json", NULL};
 	const char *slash = strrchr(play->input, '/'), *name = slash ? slash + 1 : play->input;
-	char *input = arena_alloc(&parts->arena, strlen("/work/") + strlen(name) + 1);
+	char *input = arena_alloc(&parts->arena, strlen("/refault/") + strlen(name) + 1);
 
-	sprintf(input, "/work/%s", name);
+	sprintf(input, "/refault/%s", name);
 	file_add(parts, play->input, input, GUEST_FILE);
 	*array_push(&parts->command) = "refault";
 	*array_push(&parts->command) = play->subcommand;
