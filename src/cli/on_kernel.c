@@ -3,6 +3,9 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/size.h"
+#include "cache/cache.h"
+
 static volatile int interrupted;
 
 static void interrupt(int signal_number)
@@ -12,17 +15,21 @@ static void interrupt(int signal_number)
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-void on_kernel_begin(struct kernel_options *options)
+void on_kernel_begin(struct kernel_options *options, struct progress *progress, const char *what)
 {
 	const struct sigaction action = {.sa_handler = interrupt};
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &action, NULL);
 	options->interrupted = &interrupted;
+	progress_begin(progress, what);
+	options->progress = progress->wanted ? progress_update : NULL;
+	options->progress_context = progress;
 }
 
-void on_kernel_end(void)
+void on_kernel_end(struct progress *progress)
 {
+	progress_end(progress);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		signal(signals[i], SIG_DFL);
 	if (interrupted)
@@ -55,11 +62,34 @@ bool on_kernel_guest(const struct on_kernel_arguments *arguments, struct guest_k
 	return guest_kernel_parse(kernel, arguments->guest, arena, error);
 }
 
-bool on_kernel_apply(const struct on_kernel_arguments *arguments, struct kernel_options *options,
-		     struct error *error)
+/* Less than the model can be made of is no test of it, and hours of reclaim for a kernel. */
+static bool memory_check(const struct model_options *model, struct error *error)
+{
+	char memory[SIZE_TEXT_BYTES], least[SIZE_TEXT_BYTES];
+
+	if (model->memory_bytes >= CACHE_MEMORY_BYTES_MIN &&
+	    model->memory_bytes - CACHE_MEMORY_BYTES_MIN >= model->pinned_bytes)
+		return true;
+	return error_input(error,
+			   "a cgroup limit of %s is too small: it takes at least %s beside what is "
+			   "pinned",
+			   size_format(memory, model->memory_bytes),
+			   size_format(least, CACHE_MEMORY_BYTES_MIN));
+}
+
+bool on_kernel_apply(const struct on_kernel_arguments *arguments, const struct model_options *model,
+		     struct kernel_options *options, struct error *error)
 {
 	const char *statistics = arguments->statistics ? arguments->statistics : "fresh";
 
+	if (!memory_check(model, error))
+		return false;
+	options->cgroup_limit_bytes = model->memory_bytes;
+	options->pinned_bytes = model->pinned_bytes;
+	options->filesystem = filesystem_name(model->filesystem);
+	options->readahead_bytes = model->readahead_bytes;
+	options->pace = model->pace;
+	options->seed = model->seed;
 	if (strcmp(statistics, "lazy") == 0)
 		options->statistics = KERNEL_STATISTICS_LAZY;
 	else if (strcmp(statistics, "fresh") != 0)

@@ -5,8 +5,10 @@
 #define REFAULT_CLI_ON_KERNEL_H
 
 #include "cli/command.h"
+#include "cli/progress.h"
 #include "machine/kernel/guest_machine.h"
 #include "machine/kernel/kernel.h"
+#include "machine/model/model.h"
 
 struct on_kernel_arguments {
 	const char *statistics, *directory, *images, *block_device, *guest;
@@ -72,11 +74,13 @@ struct on_kernel_arguments {
 	}
 
 /*
- * Put them into `options`; all other fields are the command's. False: ERROR_INPUT. `is_given` is
- * set to the name of one that was given, for a command that is not run on the kernel; else NULL.
+ * The workload is the model's, the rest is the arguments': put both into `options`, whose clock and
+ * streams are left to the command. False: ERROR_INPUT, also for memory that the model would refuse.
  */
-bool on_kernel_apply(const struct on_kernel_arguments *arguments, struct kernel_options *options,
-		     struct error *error);
+bool on_kernel_apply(const struct on_kernel_arguments *arguments, const struct model_options *model,
+		     struct kernel_options *options, struct error *error);
+
+/* The name of an option that was given, for a command that does not run on the kernel; else NULL. */
 const char *on_kernel_given(const struct on_kernel_arguments *arguments);
 
 /*
@@ -86,10 +90,11 @@ bool on_kernel_guest(const struct on_kernel_arguments *arguments, struct guest_k
 		     struct arena *arena, struct error *error);
 
 /*
- * From now on SIGINT, SIGTERM and SIGHUP only set the flag that options.interrupted points to, so
- * that a run can clean up; on_kernel_end() lets one that came do what it does.
+ * Around a run: progress is shown, and SIGINT, SIGTERM and SIGHUP only set the flag that
+ * options.interrupted points to, so that it can clean up. on_kernel_end() lets one that came do what
+ * it does.
  */
-void on_kernel_begin(struct kernel_options *options);
-void on_kernel_end(void);
+void on_kernel_begin(struct kernel_options *options, struct progress *progress, const char *what);
+void on_kernel_end(struct progress *progress);
 
 #endif

@@ -122,22 +122,6 @@ static bool word_find(size_t *index, const char *name, const char *const *names,
 	return error_input(error, "no %s \"%.80s\" (there are %s)", what, name, known);
 }
 
-static bool filesystem_choose(struct plan *plan, struct error *error)
-{
-	const char *name = plan->arguments->filesystem ? plan->arguments->filesystem : "ext4";
-	struct nearest nearest = {.wanted = name};
-
-	plan->model.filesystem = filesystem_find(name);
-	if (plan->model.filesystem)
-		return true;
-	for (size_t i = 0; filesystem_at(i); i++)
-		nearest_offer(&nearest, filesystem_name(filesystem_at(i)));
-	return error_input(error,
-			   "no file system \"%.80s\"%s%s%s. `refault list filesystems` shows all.",
-			   name, nearest.best ? " (nearest: " : "",
-			   nearest.best ? nearest.best : "", nearest.best ? ")" : "");
-}
-
 /*
  * The plain cache takes --pages and --key; everything else about a machine would be ignored, so it
  * is refused.
@@ -201,7 +185,8 @@ static bool machine_check(struct plan *plan, struct error *error)
 		plan->model.is_cgroup ? arguments->cgroup_limit.value : arguments->memory.value;
 	plan->model.pinned_bytes = arguments->pinned.value;
 	plan->model.readahead_bytes = arguments->readahead.value;
-	return filesystem_choose(plan, error);
+	return filesystem_choose(&plan->model.filesystem,
+				 arguments->filesystem ? arguments->filesystem : "ext4", error);
 }
 
 /* What the kernel decides itself is refused, so that nobody believes that it was heeded. */
@@ -227,17 +212,10 @@ static bool kernel_check(struct plan *plan, struct error *error)
 		return error_input(error,
 				   "--directory uses the file system that is there: no %s with it",
 				   arguments->filesystem ? "--filesystem" : "--readahead");
-	plan->kernel = (struct kernel_options){
-		.cgroup_limit_bytes = plan->model.memory_bytes,
-		.pinned_bytes = plan->model.pinned_bytes,
-		.filesystem = filesystem_name(plan->model.filesystem),
-		.readahead_bytes = plan->model.readahead_bytes,
-		.seed = plan->model.seed,
-	};
 	if (arguments->kernel.guest && strcmp(plan->trace, "-") == 0)
 		return error_input(error,
 				   "a guest needs the trace as a file, not as standard input");
-	return on_kernel_apply(&arguments->kernel, &plan->kernel, error) &&
+	return on_kernel_apply(&arguments->kernel, &plan->model, &plan->kernel, error) &&
 	       on_kernel_guest(&arguments->kernel, &plan->guest, &plan->arena, error);
 }
 
@@ -386,13 +364,9 @@ static bool replay_on_kernel(const struct plan *plan, struct result *result,
 	kernel.streams = streams_make(plan, error);
 	if (!kernel.streams)
 		return false;
-	progress_begin(&progress, "running");
-	kernel.progress = progress.wanted ? progress_update : NULL;
-	kernel.progress_context = &progress;
-	on_kernel_begin(&kernel);
+	on_kernel_begin(&kernel, &progress, "running");
 	done = kernel_run(&kernel, &source, result, error);
-	progress_end(&progress);
-	on_kernel_end();
+	on_kernel_end(&progress);
 	stream_map_destroy(kernel.streams);
 	return done;
 }

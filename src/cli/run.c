@@ -87,27 +87,17 @@ struct plan {
 static bool machine_make(struct plan *plan, struct error *error)
 {
 	const struct scenario_machine *machine = &plan->scenario.machine;
-	struct nearest nearest = {.wanted = machine->filesystem};
 
 	plan->model = (struct model_options){
-		.filesystem = filesystem_find(machine->filesystem),
 		.memory_bytes = machine->memory_bytes,
 		.is_cgroup = machine->is_cgroup,
 		.pinned_bytes = machine->pinned_bytes,
 		.readahead_bytes = machine->readahead_bytes,
 		.seed = plan->seed,
-		.device_read_bytes_per_s = machine->read_bytes_per_s,
-		.device_write_bytes_per_s = machine->write_bytes_per_s,
-		.hit_ns_per_page = machine->hit_ns_per_page,
-		.op_ns = machine->op_ns,
+		.pace = machine->pace,
 	};
-	if (plan->model.filesystem)
+	if (filesystem_choose(&plan->model.filesystem, machine->filesystem, error))
 		return true;
-	for (size_t i = 0; filesystem_at(i); i++)
-		nearest_offer(&nearest, filesystem_name(filesystem_at(i)));
-	error_input(error, "no file system \"%.80s\"%s%s%s. `refault list filesystems` shows all.",
-		    machine->filesystem, nearest.best ? " (nearest: " : "",
-		    nearest.best ? nearest.best : "", nearest.best ? ")" : "");
 	return scenario_error(&plan->scenario, yaml_get(machine->node, "filesystem"), error);
 }
 
@@ -226,22 +216,11 @@ static bool kernel_check(struct plan *plan, struct error *error)
 				   "on the kernel the workload runs in a memory cgroup: this "
 				   "scenario is about a whole machine (--set "
 				   "machine.cgroup_limit=SIZE)");
-	plan->kernel = (struct kernel_options){
-		.cgroup_limit_bytes = plan->model.memory_bytes,
-		.pinned_bytes = plan->model.pinned_bytes,
-		.filesystem = filesystem_name(plan->model.filesystem),
-		.readahead_bytes = plan->model.readahead_bytes,
-		.seed = plan->seed,
-		.device_read_bytes_per_s = plan->model.device_read_bytes_per_s,
-		.device_write_bytes_per_s = plan->model.device_write_bytes_per_s,
-		.hit_ns_per_page = plan->model.hit_ns_per_page,
-		.op_ns = plan->model.op_ns,
-	};
 	/* One run: there is nothing to compare. */
 	plan->key = NULL;
 	plan->count = 1;
 	return clock_choose(plan, error) &&
-	       on_kernel_apply(&arguments->kernel, &plan->kernel, error) &&
+	       on_kernel_apply(&arguments->kernel, &plan->model, &plan->kernel, error) &&
 	       on_kernel_guest(&arguments->kernel, &plan->guest, &plan->arena, error);
 }
 
@@ -283,13 +262,9 @@ static bool run_on_kernel(struct plan *plan, struct error *error)
 	struct progress progress;
 	bool done;
 
-	progress_begin(&progress, "running");
-	plan->kernel.progress = progress.wanted ? progress_update : NULL;
-	plan->kernel.progress_context = &progress;
-	on_kernel_begin(&plan->kernel);
+	on_kernel_begin(&plan->kernel, &progress, "running");
 	done = kernel_run(&plan->kernel, &source, &plan->results[0], error);
-	progress_end(&progress);
-	on_kernel_end();
+	on_kernel_end(&progress);
 	return done;
 }
 

@@ -121,22 +121,6 @@ static bool is_scenario(const char *name)
 	       (stat(name, &status) != 0 && !strstr(name, ".csv") && !strstr(name, ".rft"));
 }
 
-static bool filesystem_set(struct input *input, const char *name, struct error *error)
-{
-	struct nearest nearest = {.wanted = name};
-
-	input->options.model.filesystem = filesystem_find(name);
-	input->options.kernel.filesystem = name;
-	if (input->options.model.filesystem)
-		return true;
-	for (size_t i = 0; filesystem_at(i); i++)
-		nearest_offer(&nearest, filesystem_name(filesystem_at(i)));
-	return error_input(error,
-			   "no file system \"%.80s\"%s%s%s. `refault list filesystems` shows all.",
-			   name, nearest.best ? " (nearest: " : "",
-			   nearest.best ? nearest.best : "", nearest.best ? ")" : "");
-}
-
 static bool scenario_input(struct input *input, const char *filesystem, struct error *error)
 {
 	const struct validate_arguments *arguments = input->arguments;
@@ -156,13 +140,11 @@ static bool scenario_input(struct input *input, const char *filesystem, struct e
 	model->memory_bytes = machine->memory_bytes;
 	model->pinned_bytes = machine->pinned_bytes;
 	model->readahead_bytes = machine->readahead_bytes;
-	model->device_read_bytes_per_s = machine->read_bytes_per_s;
-	model->device_write_bytes_per_s = machine->write_bytes_per_s;
-	model->hit_ns_per_page = machine->hit_ns_per_page;
-	model->op_ns = machine->op_ns;
+	model->pace = machine->pace;
 	model->seed = input->scenario.seed;
 	input->options.kernel.clock = KERNEL_CLOCK_SCENARIO;
-	return filesystem_set(input, filesystem ? filesystem : machine->filesystem, error);
+	return filesystem_choose(&model->filesystem, filesystem ? filesystem : machine->filesystem,
+				 error);
 }
 
 static bool trace_input(struct input *input, const char *filesystem, struct error *error)
@@ -183,7 +165,8 @@ static bool trace_input(struct input *input, const char *filesystem, struct erro
 		if (!stream_map_add(input->streams, arguments->streams.at[i], error))
 			return false;
 	input->options.model.streams = input->options.kernel.streams = input->streams;
-	return filesystem_set(input, filesystem ? filesystem : "ext4", error);
+	return filesystem_choose(&input->options.model.filesystem, filesystem ? filesystem : "ext4",
+				 error);
 }
 
 /* In a directory, the model has to take what is there. */
@@ -266,16 +249,8 @@ static bool input_make(struct input *input, const char *filesystem, struct error
 		model->seed = arguments->seed.value;
 	if (model->readahead_bytes % PAGE_BYTES)
 		return error_input(error, "--readahead is in whole pages of 4KiB, at least one");
-	if (!on_kernel_apply(&arguments->kernel, kernel, error))
+	if (!on_kernel_apply(&arguments->kernel, model, kernel, error))
 		return false;
-	kernel->cgroup_limit_bytes = model->memory_bytes;
-	kernel->pinned_bytes = model->pinned_bytes;
-	kernel->readahead_bytes = model->readahead_bytes;
-	kernel->device_read_bytes_per_s = model->device_read_bytes_per_s;
-	kernel->device_write_bytes_per_s = model->device_write_bytes_per_s;
-	kernel->hit_ns_per_page = model->hit_ns_per_page;
-	kernel->op_ns = model->op_ns;
-	kernel->seed = model->seed;
 	input->options.tolerance =
 		(arguments->tolerance.given ? (double)arguments->tolerance.value : 5) / 100;
 	if (!guest_make(input, &release, error))
@@ -393,13 +368,9 @@ static bool validate_one(struct plan *plan, size_t index, struct error *error)
 		input->guest.name = input->is_scenario ? input->scenario.name : input->name;
 		input->options.guest = &input->guest;
 	}
-	progress_begin(&progress, what);
-	input->options.kernel.progress = progress.wanted ? progress_update : NULL;
-	input->options.kernel.progress_context = &progress;
-	on_kernel_begin(&input->options.kernel);
+	on_kernel_begin(&input->options.kernel, &progress, what);
 	done = validate_run(&input->options, &source, &plan->validated[index], error);
-	progress_end(&progress);
-	on_kernel_end();
+	on_kernel_end(&progress);
 	if (!done && input->is_scenario && error->line == 0)
 		error_context(error, "%s", input->name);
 	return done;

@@ -9,15 +9,18 @@
 
 #include <stdint.h>
 
+/* All 0: nothing takes time (traces: their own time stamps are the clock). */
 struct pace {
 	uint64_t op_ns;                               /* a system call */
-	uint64_t hit_ns_per_page;                     /* copying a page */
+	uint64_t hit_ns_per_page;                     /* copying a cached page to the reader */
 	uint64_t read_bytes_per_s, write_bytes_per_s; /* of the device; 0: takes no time */
-	uint64_t device_free_ns;                      /* when it can begin the next request */
 };
 
-/* When the op that began at `now_ns` is done; the device is busy for what it read and wrote. */
-uint64_t pace_done_ns(struct pace *pace, uint64_t now_ns, uint64_t pages, uint64_t read_bytes,
-		      uint64_t write_bytes);
+/*
+ * When the op that began at `now_ns` is done. *device_free_ns is when the device can begin its next
+ * request, 0 at first: it is busy for what the op read and wrote.
+ */
+uint64_t pace_done_ns(const struct pace *pace, uint64_t *device_free_ns, uint64_t now_ns,
+		      uint64_t pages, uint64_t read_bytes, uint64_t write_bytes);
 
 #endif

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "op/op.h"
+#include "source/pace.h"
 #include "source/schema.h"
 #include "source/yaml.h"
 
@@ -47,8 +48,7 @@ struct scenario_machine {
 	const char *policy;     /* NULL: the default one */
 	const char *filesystem; /* a name */
 	uint64_t readahead_bytes;
-	uint64_t op_ns, hit_ns_per_page;
-	uint64_t read_bytes_per_s, write_bytes_per_s;
+	struct pace pace;
 	const struct yaml_node *device_node;
 };
 

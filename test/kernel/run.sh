@@ -90,6 +90,8 @@ exits 0 'a scenario on its own clock' "$REFAULT" run hello --on kernel --clock s
 
 exits 2 'no whole machine' "$REFAULT" replay "$scratch/twice.csv" --on kernel --memory 1GiB
 says err '--cgroup-limit SIZE instead of --memory'
+exits 2 'no kernel is asked to live in nothing' "$REFAULT" replay "$scratch/twice.csv" --on kernel --cgroup-limit 256KiB
+says err 'at least 4 MiB'
 exits 2 'no policy' "$REFAULT" replay "$scratch/twice.csv" --on kernel --cgroup-limit 1GiB --policy lru
 says err 'refault validate'
 exits 2 'no such machine' "$REFAULT" replay "$scratch/twice.csv" --on kernal --cgroup-limit 1GiB

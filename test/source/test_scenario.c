@@ -198,7 +198,7 @@ static void defaults_are_filled_in(void **state)
 	assert_null(scenario.machine.policy);
 	assert_string_equal(scenario.machine.filesystem, "ext4");
 	assert_int_equal(scenario.machine.readahead_bytes, 128 * 1024);
-	assert_int_equal(scenario.machine.read_bytes_per_s, 2000000000);
+	assert_int_equal(scenario.machine.pace.read_bytes_per_s, 2000000000);
 	assert_string_equal(scenario.files[0].path, "data");
 	assert_true(scenario.files[0].exists);
 	assert_string_equal(scenario.files[1].directory, "many");

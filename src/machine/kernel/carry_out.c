@@ -155,8 +155,8 @@ static bool run_op(struct run *run, const struct op *op, struct error *error)
 {
 	const struct op_source_interface *interface = run->source->interface;
 	/* Where reading takes no time, nothing that follows depends on what was read. */
-	bool has_device = run->options->device_read_bytes_per_s > 0 ||
-			  run->options->device_write_bytes_per_s > 0;
+	bool has_device =
+		run->options->pace.read_bytes_per_s > 0 || run->options->pace.write_bytes_per_s > 0;
 	uint64_t read_bytes = run->read_bytes, write_bytes = run->write_bytes;
 	uint64_t done = op->time_ns;
 
@@ -173,8 +173,9 @@ static bool run_op(struct run *run, const struct op *op, struct error *error)
 		meter_io(&run->meter, &run->read_bytes, &run->write_bytes);
 	}
 	if (op->kind != OP_MARK && op->kind != OP_EXISTS && op->kind != OP_EXISTS_SPARSE)
-		done = pace_done_ns(&run->pace, op->time_ns, pages_of(op),
-				    run->read_bytes - read_bytes, run->write_bytes - write_bytes);
+		done = pace_done_ns(&run->options->pace, &run->device_free_ns, op->time_ns,
+				    pages_of(op), run->read_bytes - read_bytes,
+				    run->write_bytes - write_bytes);
 	interface->completed(run->source, op, done);
 	return true;
 }

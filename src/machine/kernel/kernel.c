@@ -110,10 +110,6 @@ static bool run_once(const struct kernel_options *options, struct op_source *sou
 		.options = options,
 		.source = source,
 		.scratch.device_fd = -1,
-		.pace = {.op_ns = options->op_ns,
-			 .hit_ns_per_page = options->hit_ns_per_page,
-			 .read_bytes_per_s = options->device_read_bytes_per_s,
-			 .write_bytes_per_s = options->device_write_bytes_per_s},
 	};
 	bool done;
 

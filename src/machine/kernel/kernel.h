@@ -12,6 +12,7 @@
 #include "measure/result.h"
 #include "op/source.h"
 #include "op/stream.h"
+#include "source/pace.h"
 
 enum kernel_statistics {
 	/*
@@ -52,9 +53,7 @@ struct kernel_options {
 	uint32_t runs; /* 0: one, or KERNEL_LAZY_RUNS when statistics are lazy */
 
 	enum kernel_clock clock;
-	/* The scenario's clock; 0: takes no time. See model_options. */
-	uint64_t device_read_bytes_per_s, device_write_bytes_per_s;
-	uint64_t hit_ns_per_page, op_ns;
+	struct pace pace; /* of KERNEL_CLOCK_SCENARIO */
 
 	struct stream_map *streams; /* NULL: the source names its streams */
 	uint64_t seed;

@@ -15,7 +15,6 @@
 #include "machine/kernel/scratch.h"
 #include "machine/kernel/script.h"
 #include "measure/recorder.h"
-#include "source/pace.h"
 
 struct probe;
 
@@ -43,7 +42,8 @@ struct run {
 	bool has_begun;
 	uint64_t op_count, file_count;
 	uint64_t next_progress;
-	struct pace pace;                 /* the scenario's clock */
+	uint64_t
+		device_free_ns; /* on the scenario's clock: when the device can begin the next request */
 	uint64_t read_bytes, write_bytes; /* by the player, when the op before this was done */
 	uint64_t start_ns;                /* on the real one */
 };

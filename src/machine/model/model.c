@@ -63,7 +63,8 @@ static bool run_op(struct model *model, const struct op *op, struct error *error
 		uint64_t done = op->time_ns; /* a mark takes no time */
 
 		if (op->kind != OP_MARK)
-			done = pace_done_ns(&model->pace, done, model->op_pages, read_bytes,
+			done = pace_done_ns(&model->options->pace, &model->device_free_ns, done,
+					    model->op_pages, read_bytes,
 					    model->plan.write_bytes - write_before);
 		interface->completed(model->source, op, done);
 	}
@@ -202,10 +203,6 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 		.options = options,
 		.fs = options->filesystem,
 		.source = source,
-		.pace = {.op_ns = options->op_ns,
-			 .hit_ns_per_page = options->hit_ns_per_page,
-			 .read_bytes_per_s = options->device_read_bytes_per_s,
-			 .write_bytes_per_s = options->device_write_bytes_per_s},
 	};
 	model->cache = cache_create(&config, error);
 	if (!model->cache)

@@ -13,12 +13,16 @@
 #include "measure/result.h"
 #include "op/source.h"
 #include "op/stream.h"
+#include "source/pace.h"
 
 struct filesystem; /* machine/model/fs/: a shelf */
 
 /* The shelf. NULL: no such file system / after the last. */
 const struct filesystem *filesystem_find(const char *name);
 const struct filesystem *filesystem_at(size_t index);
+
+/* The same, but fails (ERROR_INPUT) with the nearest name there is. */
+bool filesystem_choose(const struct filesystem **fs, const char *name, struct error *error);
 const char *filesystem_name(const struct filesystem *fs);
 const char *filesystem_summary(const struct filesystem *fs);
 
@@ -32,11 +36,7 @@ struct model_options {
 	uint64_t readahead_bytes; /* device window (read_ahead_kb); 0: 128 KiB */
 	uint64_t seed;
 
-	/* The clock. 0: nothing takes time (traces: their own time stamps are the clock). */
-	uint64_t device_read_bytes_per_s;
-	uint64_t device_write_bytes_per_s;
-	uint64_t hit_ns_per_page; /* copying a cached page to the reader */
-	uint64_t op_ns;           /* a system call */
+	struct pace pace; /* the clock */
 
 	struct stream_map *streams; /* NULL: the source names its streams */
 

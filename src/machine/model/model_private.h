@@ -10,7 +10,6 @@
 #include "machine/model/filesystem.h"
 #include "machine/model/model.h"
 #include "measure/recorder.h"
-#include "source/pace.h"
 
 /* An open file of one thread; several threads may have the same file open. */
 struct open {
@@ -32,9 +31,9 @@ struct model {
 	uint32_t free_open, open_count;
 	bool is_mounted;
 	uint64_t op_count, file_count;
-	uint64_t now_ns;   /* traces: the later of the time stamp and the pace */
-	struct pace pace;  /* scenarios: how long things take */
-	uint64_t op_pages; /* asked for by the op under way */
+	uint64_t now_ns;         /* traces: the later of the time stamp and the pace */
+	uint64_t device_free_ns; /* scenarios: when the device can begin the next request */
+	uint64_t op_pages;       /* asked for by the op under way */
 	struct recorder recorder;
 };
 

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/nearest.h"
 #include "machine/model/fs/shelf.h"
 #include "machine/model/model.h"
 
@@ -20,6 +21,21 @@ const struct filesystem *filesystem_find(const char *name)
 		if (strcmp(filesystem_at(i)->name, name) == 0)
 			return filesystem_at(i);
 	return NULL;
+}
+
+bool filesystem_choose(const struct filesystem **fs, const char *name, struct error *error)
+{
+	struct nearest nearest = {.wanted = name};
+
+	*fs = filesystem_find(name);
+	if (*fs)
+		return true;
+	for (size_t i = 0; filesystem_at(i); i++)
+		nearest_offer(&nearest, filesystem_at(i)->name);
+	return error_input(error,
+			   "no file system \"%.80s\"%s%s%s. `refault list filesystems` shows all.",
+			   name, nearest.best ? " (nearest: " : "",
+			   nearest.best ? nearest.best : "", nearest.best ? ")" : "");
 }
 
 const char *filesystem_name(const struct filesystem *fs)
