@@ -100,6 +100,8 @@ exits 2 'options of the kernel for the model' "$REFAULT" replay "$scratch/twice.
 says err 'add --on kernel'
 exits 2 'no such statistics' "$REFAULT" replay "$scratch/twice.csv" --on kernel --cgroup-limit 1GiB --statistics stale
 says err 'there are fresh and lazy'
+exits 2 'a folder for images that is not there' "$REFAULT" replay "$scratch/twice.csv" --on kernel --cgroup-limit 24MiB --images "$scratch/nowhere"
+says err 'No such file or directory'
 exits 2 'a directory that is not there' "$REFAULT" replay "$scratch/twice.csv" --on kernel --cgroup-limit 24MiB --directory "$scratch/nowhere"
 says err 'there is no such directory'
 tap_done

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "machine/kernel/mounts.h"
 #include "machine/kernel/text_file.h"
 
 /* ---- where the controller is ---- */
@@ -30,33 +31,17 @@ static bool has_word(const char *list, const char *word, const char *between)
 	return false;
 }
 
-struct mount {
-	char point[PATH_MAX];
-	char type[64];
-	char options[1024]; /* of the super block */
-};
-
-/* A line of /proc/self/mountinfo: "... ROOT POINT OPTIONS [TAGS] - TYPE SOURCE OPTIONS". */
-static bool mount_parse(const char *line, struct mount *mount)
-{
-	const char *behind = strstr(line, " - ");
-
-	return behind && sscanf(line, "%*s %*s %*s %*s %4095s", mount->point) == 1 &&
-	       sscanf(behind, " - %63s %*s %1023s", mount->type, mount->options) == 2;
-}
-
 /* The directory of the controller's root, and the version; 0: there is none. */
 static int hierarchy_find(char root[PATH_MAX])
 {
-	char *text = text_file_read("/proc/self/mountinfo"), *rest = text, *line;
+	struct mounts mounts;
+	struct mount mount;
 	int version = 0;
 
-	while (version != 1 && (line = strsep(&rest, "\n")) != NULL) {
-		struct mount mount;
+	mounts_open(&mounts);
+	while (version != 1 && mounts_next(&mounts, &mount)) {
 		char path[PATH_MAX + 32], *controllers;
 
-		if (!mount_parse(line, &mount))
-			continue;
 		if (strcmp(mount.type, "cgroup") == 0 && has_word(mount.options, "memory", ",")) {
 			version = 1;
 			strcpy(root, mount.point);
@@ -70,7 +55,7 @@ static int hierarchy_find(char root[PATH_MAX])
 			memory_free(controllers);
 		}
 	}
-	memory_free(text);
+	mounts_close(&mounts);
 	return version;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/size.h"
 #include "machine/kernel/guest_init.h"
+#include "machine/kernel/image.h"
 #include "machine/kernel/initramfs.h"
 #include "machine/kernel/modules.h"
 #include "machine/kernel/program.h"
@@ -37,30 +38,6 @@ static bool memory_file(int *fd, const char *name, struct error *error)
 {
 	*fd = memfd_create(name, MFD_CLOEXEC);
 	return *fd >= 0 || error_system(error, "cannot make a file in memory");
-}
-
-/*
- * On a disk: where a program's larger scratch files belong. Not every file system can make a file
- * that has no name.
- */
-static bool disk_file(int *fd, uint64_t bytes, struct arena *arena, struct error *error)
-{
-	static const char name[] = "/refault-guest-XXXXXX";
-	const char *folder = getenv("TMPDIR");
-
-	if (!folder || !*folder)
-		folder = "/var/tmp";
-	*fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-	if (*fd < 0) {
-		char *path = arena_alloc(arena, strlen(folder) + sizeof(name));
-
-		*fd = mkostemp(strcat(strcpy(path, folder), name), O_CLOEXEC);
-		if (*fd >= 0)
-			unlink(path);
-	}
-	if (*fd >= 0 && ftruncate(*fd, (off_t)bytes) == 0)
-		return true;
-	return error_system(error, "cannot make the guest's disk in %s (TMPDIR)", folder);
 }
 
 /* The whole of a file in memory, in `arena`; *bytes may be NULL. */
@@ -362,9 +339,9 @@ static enum boot boot(struct guest *guest, struct guest_outcome *outcome, struct
 
 	if (memory_file(&guest->qemu.files[QEMU_CONSOLE], "refault-console", error) &&
 	    memory_file(&guest->qemu.files[QEMU_LOG], "refault-qemu", error) &&
-	    disk_file(&guest->qemu.files[QEMU_RESULT], RESULT_DISK_BYTES, &guest->arena, error) &&
+	    image_make(&guest->qemu.files[QEMU_RESULT], NULL, RESULT_DISK_BYTES, error) &&
 	    (!options->disk_bytes ||
-	     disk_file(&guest->qemu.files[QEMU_DISK], options->disk_bytes, &guest->arena, error)) &&
+	     image_make(&guest->qemu.files[QEMU_DISK], NULL, options->disk_bytes, error)) &&
 	    qemu_start(&guest->pid, &guest->qemu, error))
 		boot = boot_wait(guest, outcome, error);
 	qemu_kill(&guest->pid);

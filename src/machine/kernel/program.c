@@ -108,6 +108,58 @@ bool program_must_be_static(const char *path, struct error *error)
 	return is_static;
 }
 
+/* ---- running it ---- */
+
+/* Start it with its output `fd` going into a pipe, whose other end is *output; the rest goes nowhere. */
+static bool start(pid_t *pid, int *output, int fd, const char *const *words)
+{
+	posix_spawn_file_actions_t actions;
+	int ends[2], wrong;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return false;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	if (fd != STDOUT_FILENO)
+		posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], fd);
+	wrong = posix_spawn(pid, words[0], &actions, NULL, (char *const *)(uintptr_t)words,
+			    environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[1]);
+	*output = ends[0];
+	if (wrong)
+		close(ends[0]);
+	errno = wrong;
+	return !wrong;
+}
+
+/* Wait for its end. Did it exit with 0? */
+static bool end_is_good(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool program_run(const char *const *words, struct error *error)
+{
+	char complaint[256] = "";
+	ssize_t got;
+	int output;
+	pid_t pid;
+
+	if (!start(&pid, &output, STDERR_FILENO, words))
+		return error_system(error, "cannot run %s", words[0]);
+	got = read(output, complaint, sizeof(complaint) - 1);
+	complaint[got > 0 ? got : 0] = '\0';
+	complaint[strcspn(complaint, "\n")] = '\0';
+	close(output);
+	return end_is_good(pid) || error_failed(error, "%s failed: %s", words[0], complaint);
+}
+
 /* ---- what it loads ---- */
 
 /*
@@ -134,36 +186,14 @@ static bool line_read(struct program_parts *parts, char *line, const char *path,
 	return true;
 }
 
-/* Start `loader --list path`. Its output can be read from *output. */
-static bool list_start(pid_t *pid, FILE **output, const char *loader, const char *path)
-{
-	char *words[] = {(char *)(uintptr_t)loader, (char[]){"--list"}, (char *)(uintptr_t)path,
-			 NULL};
-	posix_spawn_file_actions_t actions;
-	int ends[2], wrong;
-
-	if (pipe2(ends, O_CLOEXEC) != 0)
-		return false;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-	wrong = posix_spawn(pid, loader, &actions, NULL, words, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(ends[1]);
-	*output = wrong ? NULL : fdopen(ends[0], "re");
-	if (!*output)
-		close(ends[0]);
-	errno = wrong ? wrong : errno;
-	return !wrong;
-}
-
 bool program_parts_list(struct program_parts *parts, const char *path, struct arena *arena,
 			struct error *error)
 {
 	const char *loader;
 	char line[4096 + 256];
+	bool fine = true, is_good;
 	FILE *output;
-	bool fine = true;
-	int status;
+	int fd;
 	pid_t pid;
 
 	parts->count = 0;
@@ -172,17 +202,19 @@ bool program_parts_list(struct program_parts *parts, const char *path, struct ar
 	if (!loader)
 		return true;
 	parts->at[parts->count++] = loader;
-	if (!list_start(&pid, &output, loader, path))
+	if (!start(&pid, &fd, STDOUT_FILENO, (const char *const[]){loader, "--list", path, NULL}))
 		return error_system(error, "cannot ask %s what %s loads", loader, path);
+	output = fdopen(fd, "re");
 	while (output && fine && fgets(line, sizeof(line), output)) {
 		line[strcspn(line, "\n")] = '\0';
 		fine = line_read(parts, line, path, arena, error);
 	}
 	if (output)
 		fclose(output);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (fine && (!output || !WIFEXITED(status) || WEXITSTATUS(status) != 0))
+	else
+		close(fd);
+	is_good = end_is_good(pid);
+	if (fine && (!output || !is_good))
 		return error_failed(error, "%s cannot say what %s loads", loader, path);
 	return fine;
 }

@@ -21,6 +21,13 @@ bool program_find(const char **path, const char *name, const char *package, stru
  */
 bool program_must_be_static(const char *path, struct error *error);
 
+/*
+ * Run it to its end, words[0] being its path and NULL ending them. It reads nothing, and what it
+ * prints is dropped. Fails (ERROR_FAILED) with the first line that it complains with, unless it exits
+ * with 0.
+ */
+bool program_run(const char *const *words, struct error *error);
+
 /* Absolute paths: the loader and the libraries. At most as many as anybody's program has. */
 enum { PROGRAM_PARTS_MAX = 64 };
 struct program_parts {

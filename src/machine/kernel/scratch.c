@@ -6,7 +6,6 @@
 #include <glob.h>
 #include <linux/loop.h>
 #include <sched.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +13,15 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "machine/kernel/image.h"
+#include "machine/kernel/mounts.h"
 #include "machine/kernel/program.h"
 #include "machine/kernel/text_file.h"
-
-extern char **environ;
 
 /* ---- programs ---- */
 
@@ -60,43 +58,6 @@ const char *scratch_maker_package(const char *filesystem)
 	return maker ? maker->package : "?";
 }
 
-/* Run it, and keep the first line that it complains with. */
-static bool program_run(char *const *words, const char *package, struct error *error)
-{
-	posix_spawn_file_actions_t actions;
-	char complaint[256] = "";
-	int ends[2], status = 0, failed;
-	ssize_t got;
-	pid_t pid;
-
-	if (pipe2(ends, O_CLOEXEC) != 0)
-		return error_system(error, "no pipe for %s", words[0]);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-	failed = posix_spawnp(&pid, words[0], &actions, NULL, words, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(ends[1]);
-	if (failed) {
-		close(ends[0]);
-		if (failed == ENOENT)
-			return error_failed(error, "%s is not installed (Debian's %s)", words[0],
-					    package);
-		errno = failed;
-		return error_system(error, "cannot run %s", words[0]);
-	}
-	got = read(ends[0], complaint, sizeof(complaint) - 1);
-	complaint[got > 0 ? got : 0] = '\0';
-	complaint[strcspn(complaint, "\n")] = '\0';
-	close(ends[0]);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return true;
-	return error_failed(error, "%s failed: %s", words[0], complaint);
-}
-
 static bool make(struct scratch *scratch, struct error *error)
 {
 	const struct maker *maker = maker_find(scratch->options.filesystem);
@@ -120,46 +81,12 @@ static bool make(struct scratch *scratch, struct error *error)
 	}
 	words[used++] = scratch->device;
 	words[used] = NULL;
-	done = program_run((char *const *)(uintptr_t)words, maker->package, error);
+	done = program_run(words, error);
 	arena_deinit(&arena);
 	return done;
 }
 
 /* ---- the loop device ---- */
-
-static const char *image_directory(const struct scratch_options *options)
-{
-	const char *temporary = getenv("TMPDIR");
-
-	return options->image_directory    ? options->image_directory
-	       : temporary && temporary[0] ? temporary
-					   : "/var/tmp";
-}
-
-static int image_make(const struct scratch_options *options, struct error *error)
-{
-	const char *directory = image_directory(options);
-	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	char name[PATH_MAX];
-
-	/* Where a file cannot be made without a name, it loses it at once. */
-	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR) &&
-	    snprintf(name, sizeof(name), "%s/refault.XXXXXX", directory) < PATH_MAX) {
-		fd = mkostemp(name, O_CLOEXEC);
-		if (fd >= 0)
-			unlink(name);
-	}
-	if (fd < 0) {
-		error_system(error, "cannot make an image in %s", directory);
-		return -1;
-	}
-	if (ftruncate(fd, (off_t)options->image_bytes) == 0)
-		return fd;
-	error_system(error, "cannot make an image of %llu bytes in %s",
-		     (unsigned long long)options->image_bytes, directory);
-	close(fd);
-	return -1;
-}
 
 /* A free loop device, ours from now on. */
 static bool loop_attach(struct scratch *scratch, int image, struct error *error)
@@ -208,7 +135,7 @@ static bool loop_is_direct(const struct scratch *scratch, struct error *error)
 	return error_failed(error,
 			    "files in %s cannot be read past the page cache (O_DIRECT), so that "
 			    "all would be cached twice: name a directory on a disk with --images",
-			    image_directory(&scratch->options));
+			    image_folder(scratch->options.image_directory));
 }
 
 /* ---- mounting ---- */
@@ -230,39 +157,32 @@ static void block_device_find(struct scratch *scratch)
  */
 static void super_block_find(struct scratch *scratch, const char *point)
 {
-	char *text = text_file_read("/proc/self/mountinfo"), *rest = text, *line;
+	struct mounts mounts;
+	struct mount mount;
 	size_t best = 0;
 
-	while ((line = strsep(&rest, "\n")) != NULL) {
-		unsigned int major_id, minor_id;
-		char at[PATH_MAX], type[32], source[PATH_MAX];
-		const char *behind = strstr(line, " - ");
-		size_t bytes;
+	mounts_open(&mounts);
+	while (mounts_next(&mounts, &mount)) {
+		size_t bytes = strcmp(mount.point, "/") == 0 ? 0 : strlen(mount.point);
+		struct stat status;
 
-		if (!behind ||
-		    sscanf(line, "%*s %*s %u:%u %*s %4095s", &major_id, &minor_id, at) != 3 ||
-		    sscanf(behind, " - %31s %4095s", type, source) != 2)
-			continue;
-		bytes = strcmp(at, "/") == 0 ? 0 : strlen(at);
 		/* The longest mount point that the path is below; the last one covers the others. */
-		if (strncmp(point, at, bytes) != 0 || (point[bytes] && point[bytes] != '/') ||
-		    bytes < best)
+		if (strncmp(point, mount.point, bytes) != 0 ||
+		    (point[bytes] && point[bytes] != '/') || bytes < best)
 			continue;
 		best = bytes;
-		scratch->major = major_id;
-		scratch->minor = minor_id;
-		snprintf(scratch->filesystem, sizeof(scratch->filesystem), "%s", type);
-		if (!scratch->device[0]) {
-			struct stat status;
-
-			scratch->block_major = scratch->block_minor = 0;
-			if (stat(source, &status) == 0 && S_ISBLK(status.st_mode)) {
-				scratch->block_major = major(status.st_rdev);
-				scratch->block_minor = minor(status.st_rdev);
-			}
+		scratch->major = mount.major;
+		scratch->minor = mount.minor;
+		snprintf(scratch->filesystem, sizeof(scratch->filesystem), "%s", mount.type);
+		if (scratch->device[0])
+			continue;
+		scratch->block_major = scratch->block_minor = 0;
+		if (stat(mount.source, &status) == 0 && S_ISBLK(status.st_mode)) {
+			scratch->block_major = major(status.st_rdev);
+			scratch->block_minor = minor(status.st_rdev);
 		}
 	}
-	memory_free(text);
+	mounts_close(&mounts);
 }
 
 /* The window; btrfs keeps its own, by the file system's UUID (linux-caching.md 5.1). */
@@ -415,8 +335,8 @@ static bool open_filesystem(struct scratch *scratch, const char *mountpoint, str
 		snprintf(scratch->device, sizeof(scratch->device), "%s",
 			 scratch->options.block_device);
 	} else {
-		image = image_make(&scratch->options, error);
-		if (image < 0)
+		if (!image_make(&image, scratch->options.image_directory,
+				scratch->options.image_bytes, error))
 			return false;
 		done = loop_attach(scratch, image, error);
 		close(image);
