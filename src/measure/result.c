@@ -90,6 +90,9 @@ void result_deinit(struct result *result)
 	for (size_t i = 0; i < result->note_count; i++)
 		memory_free(result->notes[i]);
 	memory_free(result->notes);
+	for (size_t i = 0; i < result->in_kernel.file_count; i++)
+		memory_free(result->in_kernel.files[i].path);
+	memory_free(result->in_kernel.files);
 	memory_free(result->marks_low);
 	memory_free(result->marks_high);
 	memory_free(result->kernel);

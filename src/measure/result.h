@@ -55,6 +55,8 @@ struct result_sample {
 	uint64_t active_file_pages, inactive_file_pages, slab_bytes, dirty_pages, read_bytes;
 };
 
+enum { RESULT_FILES_MAX = 1000 };
+
 /* What a kernel counts besides, whole runs: no model has a counterpart to it. */
 struct result_kernel {
 	bool knows_calls; /* of the player's own reclaim, and the shrinkers that it called */
@@ -64,6 +66,17 @@ struct result_kernel {
 	bool knows_device; /* what the block device was asked for; metadata: flagged so */
 	uint64_t data_read_bytes, metadata_read_bytes;
 	uint64_t data_written_bytes, metadata_written_bytes;
+
+	/*
+	 * Pages that came into the cache and left it, of the files that are there in the end and
+	 * had any: those with the most first, at most RESULT_FILES_MAX. Whoever did it, and why.
+	 */
+	bool knows_files;
+	struct result_file {
+		char *path;
+		uint64_t inserted_pages, deleted_pages;
+	} * files;
+	size_t file_count;
 
 	bool knows_cachestat; /* cachestat(2) of all files in the end (Linux 6.5), pages */
 	uint64_t cached_pages, dirty_pages, writeback_pages;

@@ -131,6 +131,22 @@ static void machine_read(struct result *result, const json_t *machine)
 	result->seed = number(machine, "seed");
 }
 
+static void files_read(struct result_kernel *in, const json_t *files)
+{
+	in->knows_files = json_is_array(files);
+	in->file_count = json_array_size(files);
+	in->files = memory_alloc(in->file_count + 1, sizeof(*in->files));
+	for (size_t i = 0; i < in->file_count; i++) {
+		const json_t *file = json_array_get(files, i);
+
+		in->files[i].path = text(file, "path");
+		if (!in->files[i].path)
+			in->files[i].path = text_copy("");
+		in->files[i].inserted_pages = number(file, "inserted_pages");
+		in->files[i].deleted_pages = number(file, "deleted_pages");
+	}
+}
+
 static void in_kernel_read(struct result_kernel *in, const json_t *json)
 {
 	*in = (struct result_kernel){
@@ -151,6 +167,7 @@ static void in_kernel_read(struct result_kernel *in, const json_t *json)
 		.evicted_pages = number(json, "evicted_pages"),
 		.recently_evicted_pages = number(json, "recently_evicted_pages"),
 	};
+	files_read(in, json_object_get(json, "files"));
 }
 
 bool result_json_read(struct result *result, const char *json_text, size_t bytes,

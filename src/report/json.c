@@ -52,6 +52,25 @@ static void number_set(json_t *object, const char *key, bool is_known, uint64_t 
 	json_object_set_new(object, key, is_known ? json_number(value) : json_null());
 }
 
+static json_t *files_json(const struct result_kernel *in)
+{
+	json_t *files;
+
+	if (!in->knows_files)
+		return json_null();
+	files = json_array();
+	for (size_t i = 0; i < in->file_count; i++) {
+		json_t *file = json_object();
+
+		json_object_set_new(file, "path", json_text(in->files[i].path));
+		json_object_set_new(file, "inserted_pages",
+				    json_number(in->files[i].inserted_pages));
+		json_object_set_new(file, "deleted_pages", json_number(in->files[i].deleted_pages));
+		json_array_append_new(files, file);
+	}
+	return files;
+}
+
 static json_t *in_kernel_json(const struct result_kernel *in)
 {
 	json_t *object = json_object();
@@ -70,6 +89,7 @@ static json_t *in_kernel_json(const struct result_kernel *in)
 	number_set(object, "evicted_pages", in->knows_cachestat, in->evicted_pages);
 	number_set(object, "recently_evicted_pages", in->knows_cachestat,
 		   in->recently_evicted_pages);
+	json_object_set_new(object, "files", files_json(in));
 	return object;
 }
 

@@ -386,6 +386,29 @@ static void in_kernel_print(FILE *out, const struct result_kernel *in)
 			size_format(c, bytes_from_pages(in->recently_evicted_pages)));
 }
 
+/* Pages in and out by file: those with the most. */
+static void files_print(FILE *out, const struct result_kernel *in, bool colour)
+{
+	enum { FILES_SHOWN_MAX = 6 };
+	struct table *table;
+	char name[NAME_TEXT_BYTES];
+
+	if (in->file_count < 2)
+		return;
+	table = table_create();
+	table_column(table, "file", TABLE_LEFT, TABLE_KEEP);
+	table_column(table, "pages in", TABLE_RIGHT, TABLE_KEEP);
+	table_column(table, "out", TABLE_RIGHT, TABLE_KEEP);
+	for (size_t i = 0; i < in->file_count && i < FILES_SHOWN_MAX; i++) {
+		table_text(table, name_show(name, in->files[i].path, NAME_COLUMNS_MAX));
+		table_count(table, in->files[i].inserted_pages);
+		table_count(table, in->files[i].deleted_pages);
+	}
+	report_heading(out, "files with the most pages", colour);
+	table_print(out, table, INDENT, colour);
+	table_destroy(table);
+}
+
 /* What must be known before the figures are believed. */
 static void notes_print(FILE *out, const struct result *result)
 {
@@ -409,6 +432,7 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 		blame_print(out, result, options->colour);
 		samples_print(out, result);
 	}
+	files_print(out, &result->in_kernel, options->colour);
 	in_kernel_print(out, &result->in_kernel);
 	notes_print(out, result);
 	fputc('\n', out);

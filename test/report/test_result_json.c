@@ -72,6 +72,10 @@ static void result_fill(struct result *result, uint64_t runs)
 		result->marks_high = memory_alloc(2, sizeof(struct counters));
 	}
 	result->in_kernel = (struct result_kernel){.knows_device = true, .data_read_bytes = 4096};
+	result->in_kernel.knows_files = true;
+	result->in_kernel.files = memory_alloc(1, sizeof(*result->in_kernel.files));
+	result->in_kernel.file_count = 1;
+	result->in_kernel.files[0] = (struct result_file){text_copy("d/heap"), 12, 7};
 	result_note(result, "somebody was there");
 }
 

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/array.h"
 #include "base/size.h"
 #include "machine/kernel/player.h"
 #include "machine/kernel/probe.h"
@@ -192,37 +192,80 @@ struct file_pages {
 
 /* Of all files that one walk has seen; the walk's function has no argument of its own. */
 static struct walk_sum {
+	const struct probe *probe; /* NULL: none */
+	size_t root_bytes;         /* of the paths: the root's own */
 	struct file_pages sum;
-	uint64_t files;
-	bool has_failed;
+	ARRAY(struct result_file) files;
+	uint64_t file_count;
+	bool no_cachestat, no_files;
 } walked;
 
 enum { WALKED_FILES_MAX = 200000 };
 
-static int walk_file(const char *path, const struct stat *status, int kind, struct FTW *walk)
+static void walk_cachestat(const char *path)
 {
 	struct file_range range = {0};
 	struct file_pages stat;
-	int fd;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOATIME);
 
-	(void)walk;
-	if (kind != FTW_F || status->st_size == 0)
-		return 0;
-	if (++walked.files > WALKED_FILES_MAX)
-		return 1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOATIME);
-	if (fd < 0 || syscall(SYS_cachestat, fd, &range, &stat, 0) != 0)
-		walked.has_failed = true;
+	if (fd < 0 || syscall(SYS_cachestat, fd, &range, &stat, 0) != 0) {
+		walked.no_cachestat = true;
+	} else {
+		walked.sum.cached += stat.cached;
+		walked.sum.dirty += stat.dirty;
+		walked.sum.writeback += stat.writeback;
+		walked.sum.evicted += stat.evicted;
+		walked.sum.recently_evicted += stat.recently_evicted;
+	}
 	if (fd >= 0)
 		close(fd);
-	if (walked.has_failed)
+}
+
+static int walk_file(const char *path, const struct stat *status, int kind, struct FTW *walk)
+{
+	struct probe_file_pages pages = {0};
+
+	(void)walk;
+	if (kind != FTW_F)
+		return 0;
+	if (++walked.file_count > WALKED_FILES_MAX) {
+		walked.no_cachestat = walked.no_files = true;
 		return 1;
-	walked.sum.cached += stat.cached;
-	walked.sum.dirty += stat.dirty;
-	walked.sum.writeback += stat.writeback;
-	walked.sum.evicted += stat.evicted;
-	walked.sum.recently_evicted += stat.recently_evicted;
+	}
+	if (status->st_size > 0 && !walked.no_cachestat)
+		walk_cachestat(path);
+	if (!walked.probe || !probe_file(walked.probe, status->st_ino, &pages))
+		walked.no_files = true;
+	if (pages.inserted + pages.deleted > 0)
+		*array_push(&walked.files) = (struct result_file){
+			.path = text_copy(path + walked.root_bytes + 1),
+			.inserted_pages = pages.inserted,
+			.deleted_pages = pages.deleted,
+		};
 	return 0;
+}
+
+static int by_inserted_pages(const void *a, const void *b)
+{
+	const struct result_file *left = a, *right = b;
+
+	if (left->inserted_pages != right->inserted_pages)
+		return left->inserted_pages < right->inserted_pages ? 1 : -1;
+	return strcmp(left->path, right->path);
+}
+
+/* The result takes them over. */
+static void files_finish(struct result_kernel *in)
+{
+	size_t count = walked.files.count;
+
+	in->knows_files = !walked.no_files;
+	if (count > 0)
+		qsort(walked.files.at, count, sizeof(*walked.files.at), by_inserted_pages);
+	in->files = walked.files.at;
+	in->file_count = walked.no_files ? 0 : count < RESULT_FILES_MAX ? count : RESULT_FILES_MAX;
+	for (size_t i = in->file_count; i < count; i++)
+		memory_free(in->files[i].path);
 }
 
 void meter_besides(const struct meter *meter, const char *root, struct result_kernel *in)
@@ -243,13 +286,16 @@ void meter_besides(const struct meter *meter, const char *root, struct result_ke
 		in->data_written_bytes = device->data_written_bytes;
 		in->metadata_written_bytes = device->metadata_written_bytes;
 	}
-	walked = (struct walk_sum){0};
-	in->knows_cachestat = nftw(root, walk_file, 32, FTW_PHYS | FTW_MOUNT) == 0;
+	walked = (struct walk_sum){.probe = meter->probe, .root_bytes = strlen(root)};
+	if (nftw(root, walk_file, 32, FTW_PHYS | FTW_MOUNT) != 0)
+		walked.no_cachestat = walked.no_files = true;
+	in->knows_cachestat = !walked.no_cachestat;
 	in->cached_pages = walked.sum.cached;
 	in->dirty_pages = walked.sum.dirty;
 	in->writeback_pages = walked.sum.writeback;
 	in->evicted_pages = walked.sum.evicted;
 	in->recently_evicted_pages = walked.sum.recently_evicted;
+	files_finish(in);
 }
 
 bool meter_is_disturbed(const struct meter *meter)

@@ -189,6 +189,14 @@ struct {
 	__type(value, uint32_t); /* who forced it out */
 } inode_memory SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, uint64_t); /* inode number */
+	__type(value, struct probe_file_pages);
+} file_pages SEC(".maps");
+
 /* ---- who, what, where ---- */
 
 struct who {
@@ -281,6 +289,26 @@ static __always_inline bool is_metadata(struct inode *inode)
 	       inode->i_sb->s_dev == control.device;
 }
 
+static __always_inline void file_count(struct inode *inode, uint64_t inserted, uint64_t deleted)
+{
+	uint64_t ino = inode->i_ino;
+	struct probe_file_pages *pages = bpf_map_lookup_elem(&file_pages, &ino);
+
+	if (!pages) {
+		struct probe_file_pages fresh = {};
+
+		/* Another CPU may have been first; then it is found below. */
+		bpf_map_update_elem(&file_pages, &ino, &fresh, BPF_NOEXIST);
+		pages = bpf_map_lookup_elem(&file_pages, &ino);
+	}
+	if (!pages) {
+		__sync_fetch_and_add(&control.file_pages_lost, 1);
+		return;
+	}
+	__sync_fetch_and_add(&pages->inserted, inserted);
+	__sync_fetch_and_add(&pages->deleted, deleted);
+}
+
 /* ---- pages that come ---- */
 
 /*
@@ -360,6 +388,7 @@ int BPF_PROG(page_added, struct folio *folio)
 		return 0;
 	}
 	pages = folio_pages(folio);
+	file_count(inode, pages, 0);
 	index = folio->index;
 	key.ino = inode->i_ino;
 	key.generation = inode->i_generation;
@@ -495,6 +524,7 @@ int BPF_PROG(page_deleted, struct folio *folio)
 		return 0;
 	}
 	pages = folio_pages(folio);
+	file_count(inode, 0, pages);
 	who = who_runs();
 	if (!is_under_pressure()) {
 		if (!who.worker) {

@@ -119,7 +119,8 @@ struct probe {
 	int cpu_count;
 	char missing[512];
 
-	int counters_fd, device_fd, page_memory_fd, inode_memory_fd, worker_of_thread_fd;
+	int counters_fd, device_fd, page_memory_fd, inode_memory_fd, file_pages_fd;
+	int worker_of_thread_fd;
 	int worker_states_fd;
 
 	/* Shared with the kernel half. */
@@ -293,6 +294,7 @@ static bool load(struct probe *probe, const struct probe_options *options, uint6
 			 (uint64_t)options->stream_count * options->stream_count);
 		map_size(probe->object, "page_memory", options->page_blocks_max);
 		map_size(probe->object, "inode_memory", options->inodes_max);
+		map_size(probe->object, "file_pages", options->inodes_max);
 		why[0] = '\0';
 		if (bpf_object__load(probe->object) == 0)
 			return true;
@@ -371,6 +373,7 @@ static bool open_all(struct probe *probe, const struct probe_options *options, s
 	probe->device_fd = map_fd(probe, "device");
 	probe->page_memory_fd = map_fd(probe, "page_memory");
 	probe->inode_memory_fd = map_fd(probe, "inode_memory");
+	probe->file_pages_fd = map_fd(probe, "file_pages");
 	probe->worker_of_thread_fd = map_fd(probe, "worker_of_thread");
 	probe->worker_states_fd = map_fd(probe, "worker_states");
 	probe->control = map_shared(map_fd(probe, ".data.control"), sizeof(*probe->control));
@@ -523,6 +526,18 @@ static bool counters_clear(struct probe *probe, struct error *error)
 	memset(probe->blame, 0, blame_bytes(probe));
 	map_clear(probe->page_memory_fd);
 	map_clear(probe->inode_memory_fd);
+	map_clear(probe->file_pages_fd);
+	return true;
+}
+
+bool probe_file(const struct probe *probe, uint64_t ino, struct probe_file_pages *pages)
+{
+	const uint64_t needed = NEEDS(page_added) | NEEDS(page_deleted);
+
+	*pages = (struct probe_file_pages){0};
+	if ((needed & ~probe->attached) || probe->control->file_pages_lost)
+		return false;
+	(void)bpf_map_lookup_elem(probe->file_pages_fd, &ino, pages);
 	return true;
 }
 

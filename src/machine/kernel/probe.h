@@ -153,6 +153,13 @@ void probe_stop(struct probe *probe);
 bool probe_read(struct probe *probe, struct probe_counts *counts, struct error *error);
 
 /*
+ * The pages of the file of this number, on the file system watched, that came and went since
+ * probe_count(). Files that had the number one after the other are counted together. False: not
+ * known, since a tracepoint is missing or there were more than inodes_max files.
+ */
+bool probe_file(const struct probe *probe, uint64_t ino, struct probe_file_pages *pages);
+
+/*
  * The blame matrix, live: [victim * stream_count + evictor] is how many pages the stream `victim` read
  * again that reclaim run by a worker of `evictor` had taken (0: by no worker). Known if reread_bytes
  * is. The probe's, until probe_close().

@@ -87,6 +87,11 @@ struct probe_disturbance {
 	char dropped_by[PROBE_COMMAND_BYTES];
 };
 
+/* Pages of one file that came into the cache and left it, for whatever reason, whoever did it. */
+struct probe_file_pages {
+	uint64_t inserted, deleted;
+};
+
 /* ---- the rest is between the two halves alone ---- */
 
 /* In a map that both halves see; written by one, read by the other. */
@@ -104,6 +109,7 @@ struct probe_control {
 	uint64_t dentry_cache, inode_cache; /* kmem_caches, once seen */
 	uint64_t page_memory_lost;          /* evictions that could not be remembered */
 	uint64_t inode_memory_lost;
+	uint64_t file_pages_lost;
 	uint64_t metadata_inserted_pages;
 	uint64_t metadata_evicted_pages;
 	struct probe_disturbance disturbance;
