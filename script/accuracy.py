@@ -7,7 +7,7 @@ import sys
 
 TITLES = {
     "traces": "Traces",
-    "scenarios": "Published experiments, scaled",
+    "scenarios": "Published experiments, scaled, and hello",
     "cases": "Behaviours that people reported",
     "guest": "Traces on other kernels",
 }

@@ -26,8 +26,8 @@
 
 struct validate_arguments {
 	struct text_list inputs, sets, streams, filesystems;
-	struct given cgroup_limit, readahead, pinned, tolerance, seed;
-	const char *policy;
+	struct given cgroup_limit, readahead, pinned, seed;
+	const char *policy, *tolerance;
 	bool json;
 	struct on_kernel_arguments kernel;
 };
@@ -51,7 +51,7 @@ static const struct option options[] = {
 	 OPTION_TEXT, FIELD(policy), COMPLETE_POLICY},
 	{"tolerance", 0, "PERCENT",
 	 "how far the worst judged figure may be off, 5 when not given; exit 1 if it is further",
-	 OPTION_NUMBER, FIELD(tolerance), COMPLETE_NONE},
+	 OPTION_TEXT, FIELD(tolerance), COMPLETE_NONE},
 	{"stream", 0, "REGEX=NAME", "paths of a trace that match are the stream NAME", OPTION_TEXTS,
 	 FIELD(streams), COMPLETE_NONE},
 	{"set", 0, "KEY=VALUE", "change a scenario before it is checked; may be repeated",
@@ -224,6 +224,22 @@ static bool guest_make(struct input *input, const char **release, struct error *
 	return opened;
 }
 
+/* "5", "2.5" or "2.5%", in percent; 5 when not given. */
+static bool tolerance_parse(double *tolerance, const char *text, struct error *error)
+{
+	double percent = 5;
+	char *end = NULL;
+
+	if (text)
+		percent = strtod(text, &end);
+	/* Not so for what is no number, either. */
+	if (end && (end == text || strcmp(*end == '%' ? end + 1 : end, "") != 0 ||
+		    !(percent >= 0 && percent <= 1e6)))
+		return error_input(error, "--tolerance \"%.60s\" is no number of percent", text);
+	*tolerance = percent / 100;
+	return true;
+}
+
 /* What was given on the command line goes before a scenario's own. */
 static bool input_make(struct input *input, const char *filesystem, struct error *error)
 {
@@ -251,9 +267,8 @@ static bool input_make(struct input *input, const char *filesystem, struct error
 		return error_input(error, "--readahead is in whole pages of 4KiB, at least one");
 	if (!on_kernel_apply(&arguments->kernel, model, kernel, error))
 		return false;
-	input->options.tolerance =
-		(arguments->tolerance.given ? (double)arguments->tolerance.value : 5) / 100;
-	if (!guest_make(input, &release, error))
+	if (!tolerance_parse(&input->options.tolerance, arguments->tolerance, error) ||
+	    !guest_make(input, &release, error))
 		return false;
 	if (arguments->policy)
 		return policy_options_parse(&model->policy, arguments->policy, error);

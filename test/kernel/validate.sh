@@ -9,6 +9,10 @@ says out 'Within the tolerance of 5 %'
 exits 1 'other rules are not those of this kernel' "$REFAULT" validate "$scratch/twice.csv" "${small[@]}" --policy fifo --tolerance 2
 says out 'departs first, at operation'
 says out 'NOT within the tolerance of 2 %'
+exits 0 'a tolerance in parts of percent' "$REFAULT" validate "$scratch/twice.csv" "${small[@]}" --tolerance 2.5%
+says out 'Within the tolerance of 2.5 %'
+exits 2 'a tolerance that is no number' "$REFAULT" validate "$scratch/twice.csv" "${small[@]}" --tolerance little
+says err '"little" is no number of percent'
 exits 0 'JSON' "$REFAULT" validate "$scratch/twice.csv" "${small[@]}" --json
 says out '"verdict"'
 says out '"within": true'
