@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/histogram.h"
 #include "cache/counters.h"
 
 /* Numbers the counters, in counters.def's order. */
@@ -34,10 +35,23 @@ uint64_t *counter_at(struct counters *counters, enum counter_id id);
 
 #define COUNTERS_ALL_KNOWN ((UINT64_C(1) << COUNTER_COUNT) - 1)
 
+/* What the device was asked for. */
+struct result_device {
+	char *name; /* NULL: no device was simulated */
+	uint64_t size_bytes;
+	uint64_t reads, writes, flushes; /* requests */
+	uint64_t read_bytes, write_bytes;
+	uint64_t metadata_read_bytes, metadata_write_bytes; /* of those */
+	uint64_t busy_ns;
+};
+
 struct result_mark {
 	char *label;
 	uint64_t op_index; /* how many ops came before */
 	struct counters counters;
+	/* with a device: what it was asked for until then (name NULL) */
+	struct result_device device;
+	uint64_t elapsed_ns;
 };
 
 struct result_stream {
@@ -53,6 +67,32 @@ struct result_stream {
 struct result_sample {
 	uint64_t op_index;
 	uint64_t active_file_pages, inactive_file_pages, slab_bytes, dirty_pages, read_bytes;
+};
+
+/* How long the operations of a kind took, from when they were asked for: "read", "fdatasync"; or a
+ * workload's own unit: "transaction". */
+struct result_latency {
+	char *name;
+	struct histogram ns;
+};
+
+/* What a workload says of itself. */
+struct result_figure {
+	char *name;    /* "transactions", "wal_bytes" */
+	char *meaning; /* with the unit, for people */
+	double value;
+	bool per_work; /* a sum over the run, which people want by transaction */
+};
+
+/* One interval of simulated time. Levels are those at its end. */
+struct result_interval {
+	uint64_t ops, work; /* finished; work: the workloads' units (transactions) */
+	uint64_t read_bytes, write_bytes;
+	uint64_t flushes;
+	uint64_t active_file_pages, inactive_file_pages, dirty_pages;
+	uint64_t slab_bytes;
+	uint64_t free_bytes; /* on the file system */
+	uint64_t arc_bytes;  /* ZFS's cache */
 };
 
 enum { RESULT_FILES_MAX = 1000 };
@@ -124,6 +164,19 @@ struct result {
 	uint64_t run_count;                      /* 0 or 1: one run, and no range */
 	struct counters low, high;               /* of the totals */
 	struct counters *marks_low, *marks_high; /* by mark; NULL: one run */
+
+	/* Time; all absent (0, NULL) where nobody keeps it: a trace without a device. */
+	uint64_t elapsed_ns; /* simulated, from the first op (after a scenario's files are made) */
+	uint64_t cpu_ns, cpu_count; /* processor time used, of so many */
+	struct result_device device;
+	struct result_latency *latencies;
+	size_t latency_count;
+	struct result_figure *figures;
+	size_t figure_count;
+	char *work; /* what a unit of work is called: "transactions"; NULL: there is none */
+	uint64_t interval_ns; /* of the series */
+	struct result_interval *intervals;
+	size_t interval_count;
 
 	struct result_kernel in_kernel; /* nothing known unless `kernel` is set */
 

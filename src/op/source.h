@@ -13,6 +13,19 @@
 struct path_table;
 struct op_source;
 
+struct histogram;
+
+/* Whoever wants to know what a source says of itself; texts are copied. */
+struct op_source_reporter {
+	void *context;
+	/* the name of a unit of work: "transactions" */
+	void (*work)(void *context, const char *name);
+	/* `per_work`: a sum over the run; else a level or a ratio */
+	void (*figure)(void *context, const char *name, const char *meaning, double value,
+		       bool per_work);
+	void (*latency)(void *context, const char *name, const struct histogram *ns);
+};
+
 struct op_source_interface {
 	/*
 	 * Fill at most `count` ops; *got is how many, 0 at the end. False: the input is wrong
@@ -37,6 +50,14 @@ struct op_source_interface {
 	 */
 	bool (*next_due)(struct op_source *source, uint64_t now_ns, struct op *op, size_t *got,
 			 uint64_t *next_ns, struct error *error);
+
+	/*
+	 * Work that is more than ops (transactions), and what the source says of itself. NULL: none.
+	 * work() is how many are done so far; report() hands over each figure and latency, once, at
+	 * the end.
+	 */
+	uint64_t (*work)(const struct op_source *source);
+	void (*report)(struct op_source *source, const struct op_source_reporter *reporter);
 
 	/*
 	 * How far through the input, and how long it is, in any unit; total 0: unknown. For

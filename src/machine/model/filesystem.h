@@ -11,9 +11,17 @@
 #define REFAULT_MACHINE_MODEL_FILESYSTEM_H
 
 #include "cache/cache.h"
+#include "machine/model/io.h"
 #include "machine/model/tree.h"
 
 struct filesystem_state; /* each file system's own */
+
+/* What can be chosen when a file system is made. 0: its own default. */
+struct filesystem_options {
+	uint64_t device_bytes; /* the device's size */
+	uint64_t record_bytes; /* zfs: recordsize */
+	uint64_t seed;
+};
 
 struct filesystem_mount {
 	struct cache *cache;
@@ -21,7 +29,31 @@ struct filesystem_mount {
 	struct cache_plan *plan; /* of the operation under way */
 	struct filesystem_state *state;
 	uint64_t now_ns;
+	struct filesystem_options options;
+	/*
+	 * What the operation under way asks of the device; NULL: nobody keeps time, and nothing
+	 * below that is about time, places or the journal's bytes need be done.
+	 */
+	struct io_list *io;
+	/* the kernel's own threads are at work (flusher, journal, txg): nobody waits */
+	bool is_background;
 };
+
+/*
+ * Metadata from or to the device, outside the page cache: counted (cache_read_outside(),
+ * cache_write_outside()) and, if time is kept, asked of the device. A write is counted only if time
+ * is kept.
+ */
+void mount_read(struct filesystem_mount *mount, uint64_t offset, uint64_t bytes);
+void mount_write(struct filesystem_mount *mount, uint64_t offset, uint64_t bytes);
+/* The device's cache is flushed: all that was written before is durable after it. */
+void mount_flush(struct filesystem_mount *mount);
+/* What follows waits for what was asked before. */
+void mount_then(struct filesystem_mount *mount);
+/* Processor time, apart from what any system call takes. */
+void mount_cpu(struct filesystem_mount *mount, uint64_t ns);
+/* Data from or to the device: counted by the cache already. */
+void mount_data(struct filesystem_mount *mount, enum io_kind kind, uint64_t offset, uint64_t bytes);
 
 struct filesystem {
 	const char *name;
@@ -51,6 +83,40 @@ struct filesystem {
 	void (*commit)(struct filesystem_mount *mount);
 	/* After every operation: what is due. NULL: nothing. */
 	void (*tick)(struct filesystem_mount *mount);
+
+	/* ---- only called when time is kept (mount->io) ---- */
+
+	/* Pages of a file are read: where they are. */
+	void (*fetch)(struct filesystem_mount *mount, uint32_t file, uint64_t index,
+		      uint64_t pages);
+	/* Dirty pages are written: allocates what they need, and where. */
+	void (*write_back)(struct filesystem_mount *mount, uint32_t file, uint64_t index,
+			   uint64_t pages);
+	/*
+	 * fsync, fdatasync (`data_only`): all dirty pages of the file were passed to write_back(),
+	 * now what must follow until all is durable. TREE_ROOT: sync, everything.
+	 */
+	void (*sync)(struct filesystem_mount *mount, uint32_t node, bool data_only);
+	/* The name at `from` is `to` now. */
+	void (*renamed)(struct filesystem_mount *mount, uint32_t from, uint32_t to);
+	/* A file became longer by a write, or was truncated, or fallocated (bytes > 0: the range). */
+	void (*resized)(struct filesystem_mount *mount, uint32_t node, uint64_t old_bytes,
+			uint64_t new_bytes);
+	void (*allocated)(struct filesystem_mount *mount, uint32_t node, uint64_t offset,
+			  uint64_t bytes);
+	/* The kernel's threads' turn, every 100 ms: journal, flusher, transaction groups. */
+	void (*background)(struct filesystem_mount *mount);
+	uint64_t (*free_bytes)(const struct filesystem_mount *mount);
+	uint64_t (*cache_bytes)(const struct filesystem_mount *mount); /* of its own; NULL: none */
+
+	/*
+	 * A file system with a cache of its own for data (zfs): these instead of cache_read() and
+	 * cache_write(), with or without time. NULL: the page cache.
+	 */
+	void (*read)(struct filesystem_mount *mount, uint32_t node, uint64_t offset,
+		     uint64_t bytes);
+	void (*write)(struct filesystem_mount *mount, uint32_t node, uint64_t offset,
+		      uint64_t bytes);
 };
 
 #endif
