@@ -122,11 +122,11 @@ uint64_t bare_resident(const struct bare *bare)
 
 uint64_t bare_memory_bytes(const struct bare *bare)
 {
-	uint64_t ghosts = bare->policy->ghosts
-				  ? (bare->slot_max - bare->capacity) * sizeof(struct page) +
-					    (bare->slot_max + UINT64_C(1)) *
-						    bare->policy->ghosts->slot_bytes
-				  : 0;
+	uint64_t ghosts =
+		bare->policy->ghosts
+			? (bare->slot_max - bare->capacity) * sizeof(struct page) +
+				  (bare->slot_max + UINT64_C(1)) * bare->policy->ghosts->slot_bytes
+			: 0;
 
 	return sizeof(*bare) + bare->line_count * sizeof(*bare->lines) + ghosts +
 	       (bare->capacity + UINT64_C(1)) * sizeof(*bare->queue.pages) +

@@ -236,9 +236,8 @@ bare_run_with(struct bare *bare, const struct policy *policy, const uint64_t *ke
 			guesses[i] = bare_guess(bare, lines[i], hashes[i]);
 			__builtin_prefetch(&pages[guesses[i]], 1);
 			if (policy->ghosts)
-				__builtin_prefetch(bare_own(bare, guesses[i],
-							    policy->ghosts->slot_bytes),
-						   1);
+				__builtin_prefetch(
+					bare_own(bare, guesses[i], policy->ghosts->slot_bytes), 1);
 		}
 		for (size_t i = 0; i < batch; i++) {
 			uint32_t slot = guesses[i];

@@ -71,9 +71,8 @@ static inline void replace(struct bare *bare, bool for_b2)
 
 	if (bare->resident < bare->capacity)
 		return;
-	from = state->count[T2] == 0 ||
-			       (t1 > 0 && (t1 > state->t1_target ||
-					   (for_b2 && t1 == state->t1_target)))
+	from = state->count[T2] == 0 || (t1 > 0 && (t1 > state->t1_target ||
+						    (for_b2 && t1 == state->t1_target)))
 		       ? T1
 		       : T2;
 	push(bare, (enum list)(from + GHOST), pull_oldest(bare, from));
@@ -103,7 +102,7 @@ static inline void adapt(const struct bare *bare, enum list hit)
 
 static inline bool arc_bare_use(struct bare *bare, uint32_t slot)
 {
-	enum list list = (enum list)*bare_own(bare, slot, 1);
+	enum list list = (enum list) * bare_own(bare, slot, 1);
 	bool is_hit = list < GHOST;
 
 	if (!is_hit) {
