@@ -53,6 +53,7 @@ struct scenario_machine {
 	const struct yaml_node *device_node;
 	const char *device; /* a name or a file; NULL: the pace says it all */
 	uint64_t device_bytes, processors, record_bytes;
+	bool barriers;
 };
 
 enum scenario_cached { SCENARIO_CACHED_NO, SCENARIO_CACHED_READ, SCENARIO_CACHED_WRITTEN };

@@ -7,6 +7,7 @@
 #include "machine/model/model.h"
 
 #include "base/size.h"
+#include "machine/model/device.h"
 #include "machine/model/model_private.h"
 #include "measure/reported.h"
 #include "op/path.h"
@@ -262,6 +263,7 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 		.device_bytes = options->device_bytes,
 		.record_bytes = options->record_bytes,
 		.seed = options->seed,
+		.no_barriers = options->no_barriers,
 	};
 	done = options->device ? simulation_run(model, error) : run_ops(model, error);
 	if (done) {

@@ -48,6 +48,7 @@ struct model_options {
 	const struct device_profile *device;
 	uint64_t device_bytes; /* its size */
 	uint32_t processors;   /* at least 1 */
+	bool no_barriers;      /* the file system never flushes the device's cache */
 	uint64_t record_bytes; /* zfs's recordsize; 0: its own default */
 	/* not 0: stop, and say what has happened so far; NULL: not wanted */
 	const volatile int *interrupted;
