@@ -10,7 +10,7 @@ enum { SUB_COUNT = 1 << HISTOGRAM_SUB_BITS, MILLION = 1000000 };
  * The highest HISTOGRAM_SUB_BITS + 1 bits choose the bucket: how far the value is shifted until no
  * more are left (0 below 128), and those bits, of which the highest is 1 from 64 on.
  */
-static uint32_t bucket_of(uint64_t value)
+uint32_t histogram_bucket(uint64_t value)
 {
 	uint32_t shift;
 
@@ -63,7 +63,7 @@ void histogram_add(struct histogram *histogram, uint64_t value)
 	histogram->count++;
 	histogram->sum += value;
 	histogram->sum_of_squares += (unsigned __int128)value * value;
-	histogram->buckets[bucket_of(value)]++;
+	histogram->buckets[histogram_bucket(value)]++;
 }
 
 void histogram_merge(struct histogram *histogram, const struct histogram *other)
