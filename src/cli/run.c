@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/nearest.h"
 #include "cache/policy_options.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/on_kernel.h"
 #include "cli/progress.h"
 #include "machine/model/model.h"
+#include "measure/value.h"
 #include "report/comparison.h"
 #include "report/report.h"
 #include "source/player.h"
@@ -327,12 +327,6 @@ static bool run_in_guest(struct plan *plan, struct error *error)
 
 /* ---- the figures ---- */
 
-static const char *counter_name_at(const void *context, size_t index)
-{
-	(void)context;
-	return index < COUNTER_COUNT ? counter_name((enum counter_id)index) : NULL;
-}
-
 static bool counter_find(enum counter_id *id, const char *name)
 {
 	for (*id = 0; *id < COUNTER_COUNT; ++*id) {
@@ -342,12 +336,43 @@ static bool counter_find(enum counter_id *id, const char *name)
 	return false;
 }
 
+/* Which figures a workload has of its own shows when it has run. */
+static bool has_workload(const struct scenario *scenario)
+{
+	for (size_t i = 0; i < scenario->job_count; i++) {
+		if (yaml_get(scenario->jobs[i].node, "workload"))
+			return true;
+	}
+	return false;
+}
+
+/* A figure that is no plain counter. */
+static bool value_check(const struct scenario *scenario, const struct scenario_figure *figure,
+			struct error *error)
+{
+	char text[VALUE_NAME_BYTES];
+	const char *near;
+
+	if (!value_name_exists(figure->counter) && !has_workload(scenario)) {
+		near = value_name_nearest(text, NULL, figure->counter);
+		error_input(error, "no counter \"%.60s\"%s%s%s", figure->counter,
+			    near ? " (nearest: \"" : "", near ? near : "", near ? "\")" : "");
+	} else if (figure->job_count) {
+		error_input(error,
+			    "\"%.60s\" is of the whole run: only plain counters are kept by job",
+			    figure->counter);
+		return scenario_error(scenario, yaml_get(figure->node, "jobs"), error);
+	} else {
+		return true;
+	}
+	return scenario_error(scenario, yaml_get(figure->node, "counter"), error);
+}
+
 static bool row_make(struct plan *plan, struct comparison_row *row,
 		     const struct scenario_figure *figure, struct error *error)
 {
 	const struct scenario *scenario = plan->scenario;
 	const char **streams = memory_alloc(figure->job_count + 1, sizeof(*streams));
-	const char *near;
 
 	for (size_t i = 0; i < figure->job_count; i++)
 		streams[i] = scenario->jobs[figure->jobs[i]].name;
@@ -370,10 +395,8 @@ static bool row_make(struct plan *plan, struct comparison_row *row,
 	}
 	if (counter_find(&row->counter, figure->counter))
 		return true;
-	near = nearest_word(figure->counter, counter_name_at, NULL);
-	error_input(error, "no counter \"%.60s\"%s%s%s", figure->counter,
-		    near ? " (nearest: \"" : "", near ? near : "", near ? "\")" : "");
-	return scenario_error(scenario, yaml_get(figure->node, "counter"), error);
+	row->value = figure->counter;
+	return value_check(scenario, figure, error);
 }
 
 static bool rows_make(struct plan *plan, struct error *error)

@@ -177,7 +177,7 @@ static bool published_read(struct loader *loader, struct scenario_figure *figure
 					  yaml_describe(found, item));
 		if (item->is_null)
 			continue;
-		if (!size_parse(&figure->published[i], item->text, "published", &inner))
+		if (!decimal_parse(&figure->published[i], item->text, "published", &inner))
 			return yaml_error(loader->yaml, item, loader->error, "%s", inner.message);
 		figure->published_known[i] = true;
 	}

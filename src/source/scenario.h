@@ -156,7 +156,7 @@ struct scenario_figure {
 	size_t job_count;
 	uint32_t counted; /* 0: at the end, 1: at the last whole pass */
 	uint64_t per_bytes;
-	uint64_t published[SCENARIO_VARIANTS_MAX];
+	double published[SCENARIO_VARIANTS_MAX];
 	bool published_known[SCENARIO_VARIANTS_MAX];
 };
 
