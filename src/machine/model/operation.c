@@ -508,6 +508,9 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		cache_counters(model->cache, 0, &now);
 		recorder_mark(&model->recorder, &now, path_text(model->source->paths, op->path),
 			      model->op_count);
+		if (model->options->device)
+			recorder_mark_time(&model->recorder, model->now_ns - model->started_ns,
+					   &model->requests);
 		return true;
 	}
 	if (kind == OP_COMPUTE)
