@@ -3,16 +3,22 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/size.h"
+#include "measure/value.h"
 #include "report/name.h"
+#include "report/number.h"
 #include "report/report.h"
 #include "report/report_private.h"
 #include "report/table.h"
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
-enum { WRAP_COLUMNS = 98, CELL_TEXT_BYTES = 48 };
+enum { WRAP_COLUMNS = 98, CELL_TEXT_BYTES = NUMBER_TEXT_BYTES };
+
+/* What is larger does not fit in 64 bits. */
+#define WHOLE_MAX 1.8e19
 
 /* Nobody gains or loses by less than a hundredth. */
 enum { NOTABLE_PERCENT = 1 };
@@ -20,9 +26,22 @@ enum { NOTABLE_PERCENT = 1 };
 /* ---- values ---- */
 
 struct value {
-	uint64_t number;
+	double number;
 	bool known;
+	enum value_unit unit;
 };
+
+/* Of 0 or more, and far below what 64 bits hold: rounded to the nearest. */
+static uint64_t whole(double number)
+{
+	return (uint64_t)(number + 0.5);
+}
+
+/* Counters are, as long as they are below 2^53. */
+static bool is_whole(double number)
+{
+	return number >= 0 && number < 9007199254740992.0 && number == (double)(uint64_t)number;
+}
 
 static const struct result_stream *stream_find(const struct result *result, const char *name)
 {
@@ -33,13 +52,25 @@ static const struct result_stream *stream_find(const struct result *result, cons
 	return NULL;
 }
 
+static enum value_unit row_unit(const struct comparison_row *row)
+{
+	return !row->value && counter_unit(row->counter) == COUNTER_UNIT_BYTES ? VALUE_BYTES
+									       : VALUE_COUNT;
+}
+
 static struct value row_value(const struct comparison_row *row, const struct result *result)
 {
-	struct value value = {.known = true};
+	struct value value = {.known = true, .unit = row_unit(row)};
 
-	if (row->stream_count == 0)
-		return (struct value){.number = counter_get(&result->totals, row->counter),
-				      .known = result_knows(result, row->counter)};
+	if (row->value) {
+		value.known = result_value(result, row->value, &value.number, &value.unit);
+		return value;
+	}
+	if (row->stream_count == 0) {
+		value.number = (double)counter_get(&result->totals, row->counter);
+		value.known = result_knows(result, row->counter);
+		return value;
+	}
 	for (size_t i = 0; i < row->stream_count; i++) {
 		const struct result_stream *stream = stream_find(result, row->streams[i]);
 
@@ -47,7 +78,7 @@ static struct value row_value(const struct comparison_row *row, const struct res
 			continue; /* did nothing */
 		if (!(stream->known >> row->counter & 1))
 			value.known = false;
-		value.number += counter_get(
+		value.number += (double)counter_get(
 			row->whole_passes ? &stream->at_pass : &stream->counters, row->counter);
 	}
 	return value;
@@ -73,6 +104,15 @@ static const char *decimal_size(char text[CELL_TEXT_BYTES], uint64_t bytes)
 	return text;
 }
 
+/* So many parts of `last` that `first` has one of, rounded to the nearest. */
+static uint64_t parts(double last, double first, uint64_t scale)
+{
+	if (is_whole(last) && is_whole(first))
+		return (uint64_t)(((unsigned __int128)last * scale + (uint64_t)first / 2) /
+				  (uint64_t)first);
+	return whole(last / first * (double)scale);
+}
+
 static const char *value_format(char text[CELL_TEXT_BYTES], const struct comparison_row *row,
 				struct value value)
 {
@@ -80,17 +120,21 @@ static const char *value_format(char text[CELL_TEXT_BYTES], const struct compari
 
 	if (!value.known)
 		return strcpy(text, "?");
-	if (row->per_bytes) {
-		hundredths =
-			(uint64_t)(((unsigned __int128)value.number * 100 + row->per_bytes / 2) /
-				   row->per_bytes);
+	if (row->per_bytes && value.number >= 0 &&
+	    value.number / (double)row->per_bytes < WHOLE_MAX / 100) {
+		hundredths = parts(value.number, (double)row->per_bytes, 100);
 		snprintf(text, CELL_TEXT_BYTES, "%" PRIu64 ".%02" PRIu64, hundredths / 100,
 			 hundredths % 100);
 		return text;
 	}
-	if (counter_unit(row->counter) == COUNTER_UNIT_BYTES)
-		return decimal_size(text, value.number);
-	return count_format(text, value.number);
+	if (value.unit == VALUE_BYTES && value.number >= 0 && value.number < WHOLE_MAX &&
+	    (is_whole(value.number) || value.number >= 1000))
+		return decimal_size(text, whole(value.number));
+	if (value.unit == VALUE_BYTES) {
+		number_format(text, value.number, VALUE_COUNT);
+		return strcat(text, " B");
+	}
+	return number_format(text, value.number, value.unit);
 }
 
 /* "0.517"; "-" of nothing. */
@@ -98,11 +142,10 @@ static const char *ratio_format(char text[CELL_TEXT_BYTES], struct value first, 
 {
 	uint64_t thousandths;
 
-	if (!first.known || !last.known || first.number == 0 ||
-	    last.number / first.number >= UINT64_C(1000000))
+	if (!first.known || !last.known || !(first.number > 0) || !(last.number >= 0) ||
+	    last.number / first.number >= 1000000)
 		return strcpy(text, "-");
-	thousandths = (uint64_t)(((unsigned __int128)last.number * 1000 + first.number / 2) /
-				 first.number);
+	thousandths = parts(last.number, first.number, 1000);
 	snprintf(text, CELL_TEXT_BYTES, "%" PRIu64 ".%03" PRIu64, thousandths / 1000,
 		 thousandths % 1000);
 	return text;
@@ -110,7 +153,9 @@ static const char *ratio_format(char text[CELL_TEXT_BYTES], struct value first, 
 
 static struct value published_value(const struct comparison_row *row, size_t i)
 {
-	return (struct value){.number = row->published[i], .known = row->published_known[i]};
+	return (struct value){.number = row->published[i],
+			      .known = row->published_known[i],
+			      .unit = row_unit(row)};
 }
 
 static bool row_is_published(const struct comparison_row *row, size_t count)
@@ -218,16 +263,20 @@ static void row_print(struct table *table, const struct comparison *comparison,
 {
 	char text[CELL_TEXT_BYTES], label[NAME_TEXT_BYTES];
 	struct value values[COMPARISON_SETTINGS_MAX];
+	enum value_unit unit = row_unit(row); /* of a value: what the results say */
 
 	table_text(table, name_show(label, row->label, NAME_COLUMNS_MAX));
 	for (size_t i = 0; i < comparison->count; i++) {
 		values[i] = row_value(row, &comparison->results[i]);
 		table_text(table, value_format(text, row, values[i]));
+		if (values[i].known)
+			unit = values[i].unit;
 	}
 	if (comparison->count == 2)
 		table_text(table, ratio_format(text, values[0], values[1]));
 	for (size_t i = 0; published && i < comparison->count; i++) {
 		values[i] = published_value(row, i);
+		values[i].unit = unit;
 		table_text(table, values[i].known ? value_format(text, row, values[i]) : "");
 	}
 	if (published && comparison->count == 2)
@@ -312,14 +361,14 @@ static enum verdict stream_verdict(const struct comparison *comparison, const st
 		struct value a, b;
 		uint64_t larger, difference;
 
-		if (row->stream_count != 1 || strcmp(row->streams[0], name) != 0 ||
+		if (row->value || row->stream_count != 1 || strcmp(row->streams[0], name) != 0 ||
 		    (row->counter != COUNTER_reread_bytes &&
 		     row->counter != COUNTER_inodes_reallocated))
 			continue;
 		a = row_value(row, first);
 		b = row_value(row, last);
-		larger = a.number > b.number ? a.number : b.number;
-		difference = larger - (a.number > b.number ? b.number : a.number);
+		larger = (uint64_t)(a.number > b.number ? a.number : b.number);
+		difference = larger - (uint64_t)(a.number > b.number ? b.number : a.number);
 		if (!a.known || !b.known || difference <= larger / 100 * NOTABLE_PERCENT)
 			continue;
 		return b.number < a.number ? VERDICT_GAINS : VERDICT_LOSES;
@@ -360,6 +409,27 @@ static void verdicts(FILE *out, const struct comparison *comparison, const struc
 	fputs(".\n", out);
 }
 
+/* A value that no run has, and that is no machine's, is probably misspelt. */
+static void unknown_values(FILE *out, const struct comparison *comparison, const struct rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		const char *value = rows->at[i].value, *near;
+		char text[VALUE_NAME_BYTES], shown[NAME_TEXT_BYTES];
+		size_t known = 0;
+
+		if (!value || value_name_exists(value))
+			continue;
+		for (size_t r = 0; r < comparison->count; r++)
+			known += row_value(&rows->at[i], &comparison->results[r]).known;
+		if (known)
+			continue;
+		near = value_name_nearest(text, &comparison->results[0], value);
+		fprintf(out, "No run says anything of \"%s\"%s%s%s.\n",
+			name_show(shown, value, NAME_COLUMNS_MAX), near ? " (nearest: \"" : "",
+			near ? near : "", near ? "\")" : "");
+	}
+}
+
 void comparison_text(FILE *out, const struct comparison *comparison,
 		     const struct report_options *options)
 {
@@ -376,6 +446,7 @@ void comparison_text(FILE *out, const struct comparison *comparison,
 	rows_make(&rows, comparison);
 	table_of_rows(out, comparison, &rows, options->colour);
 	verdicts(out, comparison, &rows);
+	unknown_values(out, comparison, &rows);
 	for (size_t i = 0; i < rows.count; i++) {
 		if (rows.at[i].note)
 			wrapped(out, rows.at[i].note, 0);
@@ -395,14 +466,18 @@ void comparison_text(FILE *out, const struct comparison *comparison,
 
 static json_t *number_json(struct value value)
 {
-	return value.known ? json_integer((json_int_t)value.number) : json_null();
+	if (!value.known || !isfinite(value.number))
+		return json_null();
+	return is_whole(value.number) ? json_integer((json_int_t)value.number)
+				      : json_real(value.number);
 }
 
 static json_t *ratio_json(struct value first, struct value last)
 {
-	if (!first.known || !last.known || first.number == 0)
+	if (!first.known || !last.known || first.number == 0 ||
+	    !isfinite(last.number / first.number))
 		return json_null();
-	return json_real((double)last.number / (double)first.number);
+	return json_real(last.number / first.number);
 }
 
 static json_t *row_json(const struct comparison *comparison, const struct comparison_row *row)
@@ -418,7 +493,8 @@ static json_t *row_json(const struct comparison *comparison, const struct compar
 		json_array_append_new(published, number_json(published_value(row, i)));
 	}
 	json_object_set_new(object, "label", json_text(row->label));
-	json_object_set_new(object, "counter", json_string(counter_name(row->counter)));
+	json_object_set_new(object, "counter",
+			    json_text(row->value ? row->value : counter_name(row->counter)));
 	json_object_set_new(object, "streams", streams);
 	json_object_set_new(object, "counted",
 			    json_string(row->whole_passes ? "whole_passes" : "end"));

@@ -49,6 +49,12 @@ size_t *streams_order(const struct result *result);
 void streams_print(FILE *out, const struct result *result, bool colour);
 void blame_print(FILE *out, const struct result *result, bool colour);
 
+/* What is there when time is kept: the answer, and the evidence. */
+void time_answer_print(FILE *out, const struct result *result);
+void time_print(FILE *out, const struct result *result, bool colour);
+void time_json_set(json_t *json, const struct result *result);
+void time_json_set_mark(json_t *json, const struct result *result, const struct result_mark *mark);
+
 /* A number; a text as UTF-8, or null for NULL. New references. */
 json_t *json_number(uint64_t value);
 json_t *json_text(const char *value);

@@ -296,7 +296,7 @@ static void sizes_counts_and_times_are_written_for_people(void **state)
 	assert_string_equal(count_format(text, UINT64_MAX), "18,446,744,073,709,551,615");
 	assert_string_equal(time_format(text, 0), "0");
 	assert_string_equal(time_format(text, 999), "999 ns");
-	assert_string_equal(time_format(text, 8900), "8.9 us");
+	assert_string_equal(time_format(text, 8900), "8.9 µs");
 	assert_string_equal(time_format(text, 999900), "1.00 ms");
 	assert_string_equal(time_format(text, 2400000), "2.40 ms");
 	assert_string_equal(time_format(text, UINT64_C(41000000000)), "41.0 s");
