@@ -38,6 +38,8 @@ struct filesystem_mount {
 	struct io_list *io;
 	/* the kernel's own threads are at work (flusher, journal, txg): nobody waits */
 	bool is_background;
+	/* set by a file system that cannot go on: why; the run ends there (ERROR_INPUT) */
+	const char *failure;
 };
 
 /*

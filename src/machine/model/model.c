@@ -62,6 +62,9 @@ bool model_carry_out(struct model *model, const struct op *op, struct error *err
 	if (model->is_mounted && model->fs->tick)
 		model->fs->tick(&model->mount);
 	plan_done(model);
+	if (model->mount.failure)
+		return error_input(error, "file system %s, at operation %llu: %s", model->fs->name,
+				   (unsigned long long)model->op_count, model->mount.failure);
 	return cache_in_memory(model->cache) ||
 	       error_failed(error,
 			    "out of memory at operation %llu, with %u files held open: what is "
