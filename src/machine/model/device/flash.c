@@ -319,8 +319,6 @@ static void requests_start(struct flash *flash, uint64_t now_ns)
 {
 	bool may_write = !flash->is_flushing || flash->parameters->flush_holds == HOLDS_NOTHING;
 
-	while (flash->free_channels && flash->behind.count)
-		media_start(flash, now_ns, ring_pop(&flash->behind), true);
 	while (flash->free_channels && !queue_is_empty(&flash->media))
 		media_start(flash, now_ns, queue_pop(&flash->media), false);
 	while (may_write && flash->free_accepts && !queue_is_empty(&flash->accept)) {
@@ -379,6 +377,9 @@ static void flush_start(struct flash *flash, uint64_t now_ns)
 /* Whoever may go, goes: those that wait for a flush have had their turn before the next one. */
 static void dispatch(struct flash *flash, uint64_t now_ns)
 {
+	/* These are under way: a flush waits for them. */
+	while (flash->free_channels && flash->behind.count)
+		media_start(flash, now_ns, ring_pop(&flash->behind), true);
 	if (!flush_is_alone(flash) || (!flash->is_flushing && !flash->flushes.count))
 		requests_start(flash, now_ns);
 	flush_start(flash, now_ns);
