@@ -205,13 +205,34 @@ static size_t base_bytes(const char *name)
 	return bytes > end && strcmp(name + bytes - end, PER_WORK) == 0 ? bytes - end : bytes;
 }
 
+/* "A:B": what A has for one of B. */
+static bool ratio_value(const struct result *result, const char *name, const char *colon,
+			double *value, enum value_unit *unit)
+{
+	char first[VALUE_NAME_BYTES];
+	double divisor;
+
+	if ((size_t)(colon - name) >= sizeof(first))
+		return false;
+	snprintf(first, sizeof(first), "%.*s", (int)(colon - name), name);
+	if (!result_value(result, first, value, unit) ||
+	    !result_value(result, colon + 1, &divisor, unit) || divisor == 0)
+		return false;
+	*value /= divisor;
+	*unit = VALUE_COUNT;
+	return true;
+}
+
 bool result_value(const struct result *result, const char *name, double *value,
 		  enum value_unit *unit)
 {
+	const char *colon = strchr(name, ':');
 	size_t bytes = base_bytes(name);
 	char base[VALUE_NAME_BYTES];
 	struct value found;
 
+	if (colon)
+		return ratio_value(result, name, colon, value, unit);
 	if (bytes >= sizeof(base))
 		return false;
 	snprintf(base, sizeof(base), "%.*s", (int)bytes, name);
@@ -242,11 +263,16 @@ const char *value_name_at(const struct result *result, size_t index)
 bool value_name_exists(const char *name)
 {
 	static const struct histogram nothing;
+	const char *colon = strchr(name, ':');
 	size_t bytes = base_bytes(name);
 	char base[VALUE_NAME_BYTES], latency[VALUE_NAME_BYTES];
 	const char *what;
 	struct value value;
 
+	if (colon && (size_t)(colon - name) < sizeof(base)) {
+		snprintf(base, sizeof(base), "%.*s", (int)(colon - name), name);
+		return value_name_exists(base) && value_name_exists(colon + 1);
+	}
 	if (bytes >= sizeof(base))
 		return false;
 	snprintf(base, sizeof(base), "%.*s", (int)bytes, name);

@@ -11,7 +11,8 @@
  *                                deviation, p50, p90, p95, p99, p99.9, p99.99, min, max, count
  *   FIGURE                       what a workload says of itself: "wal_bytes"
  *
- * "/work" behind any of them divides by the units of work done: "device.reads/work".
+ * "/work" behind any of them divides by the units of work done: "device.reads/work". "A:B" is A for
+ * one of B: "active_file_pages:inactive_file_pages".
  */
 #ifndef REFAULT_MEASURE_VALUE_H
 #define REFAULT_MEASURE_VALUE_H

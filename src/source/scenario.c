@@ -169,8 +169,9 @@ static bool claims_read(struct loader *loader, const struct yaml_node *node)
 				&claim->cell_index))
 			return false;
 		if (scenario->cell_count > 0 && !claim->cell)
-			return yaml_error_key(loader->yaml, item, loader->error,
-					      "where there are cells, a claim is about one of them");
+			return yaml_error_key(
+				loader->yaml, item, loader->error,
+				"where there are cells, a claim is about one of them");
 		scenario->claim_count++;
 	}
 	return true;

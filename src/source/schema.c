@@ -41,8 +41,9 @@ enum { KEY_COUNT = sizeof(all_keys) / sizeof(all_keys[0]) };
 
 const char *schema_section_name(enum schema_section section)
 {
-	static const char *const names[SCHEMA_SECTION_COUNT] = {
-		"scenario", "machine", "device", "file", "job", "step", "setting", "claim", "figure"};
+	static const char *const names[SCHEMA_SECTION_COUNT] = {"scenario", "machine", "device",
+								"file",     "job",     "step",
+								"setting",  "claim",   "figure"};
 
 	return names[section];
 }

@@ -34,8 +34,8 @@ static void submit(struct course *course, uint64_t number, uint8_t op)
 		request.bytes = trial->request_bytes;
 		if (trial->is_sequential) {
 			request.offset = course->next_offset;
-			course->next_offset = (request.offset + request.bytes) %
-					      (places * trial->request_bytes);
+			course->next_offset =
+				(request.offset + request.bytes) % (places * trial->request_bytes);
 		} else {
 			request.offset =
 				random_below(&course->random, places) * trial->request_bytes;
@@ -63,8 +63,7 @@ static void beside(struct course *course)
 		.is_background = true,
 	};
 
-	course->beside_offset =
-		(course->beside_offset + request.bytes) % course->trial->area_bytes;
+	course->beside_offset = (course->beside_offset + request.bytes) % course->trial->area_bytes;
 	course->beside_due_ns += course->beside_gap_ns;
 	device_submit(course->device, course->now_ns, &request);
 }
@@ -128,8 +127,8 @@ struct trial_outcome trial_run(const struct device_profile *profile, uint64_t si
 	random_init(&course.random, trial->seed, 1);
 	course.since_ns = memory_alloc(trial->warm_up + count, sizeof(*course.since_ns));
 	if (trial->beside_bytes_per_s)
-		course.beside_gap_ns = trial->beside_request_bytes * NS_PER_SECOND /
-				       trial->beside_bytes_per_s;
+		course.beside_gap_ns =
+			trial->beside_request_bytes * NS_PER_SECOND / trial->beside_bytes_per_s;
 	course_run(&course);
 	times = course.since_ns + trial->warm_up;
 	for (uint64_t i = 0; i < count; i++)

@@ -17,7 +17,7 @@ struct trial {
 	uint64_t depth; /* requests under way at once */
 	uint64_t request_bytes;
 	bool is_write, is_sequential;
-	bool flushes; /* each write is followed by a flush, and done with that */
+	bool flushes;      /* each write is followed by a flush, and done with that */
 	uint64_t requests; /* how many, after as many as warm it up */
 	uint64_t warm_up;
 	uint64_t area_bytes; /* of the device, from its beginning */

@@ -71,10 +71,8 @@ static void begins(const char *text, uint64_t each_ns, const char *wanted)
 static void an_op_begins_at_its_time_or_when_its_thread_is_free(void **state)
 {
 	(void)state;
-	begins("read a 0 1\nread b 0 1\nread c 0 1", 100,
-	       "1 read a@1\n2 read b@1\n3 read c@1\n");
-	begins("read a 0 1\nread b 0 1\nread c 0 1", 5000,
-	       "1 read a@1\n6 read b@1\n11 read c@1\n");
+	begins("read a 0 1\nread b 0 1\nread c 0 1", 100, "1 read a@1\n2 read b@1\n3 read c@1\n");
+	begins("read a 0 1\nread b 0 1\nread c 0 1", 5000, "1 read a@1\n6 read b@1\n11 read c@1\n");
 }
 
 static void threads_do_not_wait_for_each_other(void **state)
