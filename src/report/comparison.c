@@ -52,10 +52,12 @@ static const struct result_stream *stream_find(const struct result *result, cons
 	return NULL;
 }
 
+/* Whether or not any result knows it. */
 static enum value_unit row_unit(const struct comparison_row *row)
 {
-	return !row->value && counter_unit(row->counter) == COUNTER_UNIT_BYTES ? VALUE_BYTES
-									       : VALUE_COUNT;
+	if (row->value)
+		return value_unit_of_name(row->value);
+	return counter_unit(row->counter) == COUNTER_UNIT_BYTES ? VALUE_BYTES : VALUE_COUNT;
 }
 
 static struct value row_value(const struct comparison_row *row, const struct result *result)
@@ -263,20 +265,16 @@ static void row_print(struct table *table, const struct comparison *comparison,
 {
 	char text[CELL_TEXT_BYTES], label[NAME_TEXT_BYTES];
 	struct value values[COMPARISON_SETTINGS_MAX];
-	enum value_unit unit = row_unit(row); /* of a value: what the results say */
 
 	table_text(table, name_show(label, row->label, NAME_COLUMNS_MAX));
 	for (size_t i = 0; i < comparison->count; i++) {
 		values[i] = row_value(row, &comparison->results[i]);
 		table_text(table, value_format(text, row, values[i]));
-		if (values[i].known)
-			unit = values[i].unit;
 	}
 	if (comparison->count == 2)
 		table_text(table, ratio_format(text, values[0], values[1]));
 	for (size_t i = 0; published && i < comparison->count; i++) {
 		values[i] = published_value(row, i);
-		values[i].unit = unit;
 		table_text(table, values[i].known ? value_format(text, row, values[i]) : "");
 	}
 	if (published && comparison->count == 2)
