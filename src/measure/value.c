@@ -14,26 +14,33 @@ struct value {
 	enum value_unit unit;
 };
 
+/* How long `name` is without "/work". */
+static size_t base_bytes(const char *name)
+{
+	size_t bytes = strlen(name), end = strlen(PER_WORK);
+
+	return bytes > end && strcmp(name + bytes - end, PER_WORK) == 0 ? bytes - end : bytes;
+}
+
 enum value_unit value_unit_of_name(const char *name)
 {
 	static const struct {
 		const char *end;
 		enum value_unit unit;
 	} units[] = {
-		{"_bytes", VALUE_BYTES},
-		{"_ns", VALUE_NS},
-		{"_per_second", VALUE_PER_SECOND},
-		{"_per_s", VALUE_PER_SECOND},
+		{"_bytes", VALUE_BYTES},           {"_ns", VALUE_NS},
+		{"_per_second", VALUE_PER_SECOND}, {"_per_s", VALUE_PER_SECOND},
+		{"tps", VALUE_PER_SECOND},         {".count", VALUE_COUNT},
 	};
-	size_t bytes = strlen(name);
+	size_t bytes = base_bytes(name);
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		size_t end = strlen(units[i].end);
 
-		if (bytes > end && strcmp(name + bytes - end, units[i].end) == 0)
+		if (bytes >= end && strncmp(name + bytes - end, units[i].end, end) == 0)
 			return units[i].unit;
 	}
-	return VALUE_COUNT;
+	return strncmp(name, "latency.", 8) == 0 ? VALUE_NS : VALUE_COUNT;
 }
 
 /* ---- the names that are there in every result ---- */
@@ -195,14 +202,6 @@ static bool work_value(const struct result *result, const char *name, struct val
 		return false;
 	*value = (struct value){(double)result->work_count, VALUE_COUNT};
 	return true;
-}
-
-/* How long `name` is without "/work". */
-static size_t base_bytes(const char *name)
-{
-	size_t bytes = strlen(name), end = strlen(PER_WORK);
-
-	return bytes > end && strcmp(name + bytes - end, PER_WORK) == 0 ? bytes - end : bytes;
 }
 
 /* "A:B": what A has for one of B. */

@@ -29,7 +29,7 @@ enum value_unit { VALUE_COUNT, VALUE_BYTES, VALUE_NS, VALUE_PER_SECOND };
 bool result_value(const struct result *result, const char *name, double *value,
 		  enum value_unit *unit);
 
-/* The unit that a name tells: "wal_bytes", "latency_ns", "records_per_second"; else a count. */
+/* The unit that a name tells: "wal_bytes", "elapsed_ns", "latency.read.p99", "tps"; else a count. */
 enum value_unit value_unit_of_name(const char *name);
 
 /*

@@ -31,10 +31,12 @@ const struct result_stream *result_stream_find(const struct result *result, cons
 	return NULL;
 }
 
+/* Whether or not any result knows it. */
 enum value_unit figure_unit(const struct comparison_row *row)
 {
-	return !row->value && counter_unit(row->counter) == COUNTER_UNIT_BYTES ? VALUE_BYTES
-									       : VALUE_COUNT;
+	if (row->value)
+		return value_unit_of_name(row->value);
+	return counter_unit(row->counter) == COUNTER_UNIT_BYTES ? VALUE_BYTES : VALUE_COUNT;
 }
 
 struct figure figure_value(const struct comparison_row *row, const struct result *result)

@@ -111,6 +111,8 @@ static void each_name_finds_its_own_value(void **state)
 			fail_msg("%s is not found", all[i].name);
 		if (value != all[i].value || unit != all[i].unit)
 			fail_msg("%s is %g, unit %d", all[i].name, value, unit);
+		/* What is published has it, too, whether or not a run knows the value. */
+		assert_int_equal(value_unit_of_name(all[i].name), unit);
 	}
 }
 
