@@ -14,7 +14,8 @@
 struct device_profile;
 
 struct trial {
-	uint64_t depth; /* requests under way at once */
+	uint64_t depth;    /* requests under way at once */
+	uint64_t think_ns; /* mean time between the end of one and the next in its place */
 	uint64_t request_bytes;
 	bool is_write, is_sequential;
 	bool flushes;      /* each write is followed by a flush, and done with that */
@@ -37,16 +38,28 @@ struct trial_outcome {
 struct trial_outcome trial_run(const struct device_profile *profile, uint64_t size_bytes,
 			       const struct trial *trial);
 
-/* The questions that `refault device show` and docs/devices.md answer. */
+/*
+ * The questions that `refault device show` and docs/devices.md answer. At once: 256 requests for
+ * flash, 32 for the others.
+ */
 struct trial_figures {
-	struct trial_outcome read;    /* 4 KiB at random, one at a time */
-	struct trial_outcome read_8k; /* 8 KiB */
-	struct trial_outcome reads;   /* 4 KiB, 256 at a time: 32 for a disk or a volume */
-	struct trial_outcome write;   /* 4 KiB at random, one at a time, no flush */
-	struct trial_outcome writes;  /* as many as reads */
-	struct trial_outcome stream_read, stream_write; /* 128 KiB in a row, 8 at a time */
-	struct trial_outcome sync; /* 8 KiB in a row, and a flush: what fdatasync() waits for */
-	struct trial_outcome read_beside; /* as `read`, beside 100 MB/s of writes */
+	uint64_t at_once;
+	struct trial_outcome read;    /* 4 KiB at random, one after the other */
+	struct trial_outcome read_8k; /* 8 KiB, likewise */
+	struct trial_outcome reads;   /* 4 KiB at random, many at once */
+	struct trial_outcome write;   /* 4 KiB at random, one after the other, no flush */
+	struct trial_outcome writes;  /* many at once */
+	struct trial_outcome stream_read; /* 128 KiB in a row, 8 at once */
+	struct trial_outcome stream_write;
+	struct trial_outcome stream_write_long; /* when 16 GiB are written already */
+	struct trial_outcome sync;        /* 8 KiB in a row and a flush, as fdatasync() has it */
+	/*
+	 * What the clients of a database see beside 100 MB/s of writes: 32 of them, each reading
+	 * 8 KiB about every 13 ms. So it was in Freund's runs (11,800 transactions a second, a read
+	 * in 0.21 of them).
+	 */
+	struct trial_outcome read_beside;
+	struct trial_outcome read_alone; /* the same without the writes */
 };
 
 void trial_figures(struct trial_figures *figures, const struct device_profile *profile);

@@ -44,7 +44,7 @@ struct disk_parameters {
 	uint64_t seek_ns_min, seek_ns_full, revolution_ns;
 	uint64_t outer_bytes_per_s, inner_bytes_per_s, link_bytes_per_s;
 	uint64_t ncq, read_ahead_bytes;
-	uint64_t cache_bytes, write_ns, flush_ns;
+	uint64_t cache_bytes, cache_writes, write_ns, flush_ns;
 };
 
 #define PARAMETERS struct disk_parameters
@@ -74,6 +74,8 @@ static const struct schema_key keys[] = {
 	PROFILE_KEY(cache, SIZE, cache_bytes, "0", 0, 64 * GIB,
 		    "of written data that is not on the disk yet; 0: writes are done when they are "
 		    "there"),
+	PROFILE_KEY(cache_writes, NUMBER, cache_writes, "128", 1, 1000000,
+		    "in how many places, at most"),
 	PROFILE_KEY(write_latency, TIME, write_ns, "100us", 0, NS_PER_SECOND,
 		    "of a write into the cache"),
 	PROFILE_KEY(flush_time, TIME, flush_ns, "0", 0, NS_PER_SECOND,
@@ -132,6 +134,13 @@ static bool check(const void *parameters, const struct yaml *yaml, const struct 
 		return yaml_error(yaml, yaml_get(node, "cache"), error,
 				  "a cache has at least 1 MiB (none: 0)");
 	return true;
+}
+
+static uint64_t size(const void *parameters)
+{
+	const struct disk_parameters *p = parameters;
+
+	return p->capacity_bytes * p->members;
 }
 
 static struct device *create(const void *parameters, uint64_t size_bytes, uint64_t seed)
@@ -407,16 +416,28 @@ static void accept_start(struct disk *disk, struct spindle *spindle, uint64_t no
 		const struct flight *part = &disk->parts.at.at[id];
 
 		if (spindle->cached_bytes &&
-		    spindle->cached_bytes + part->bytes > disk->parameters->cache_bytes)
+		    (spindle->cached_bytes + part->bytes > disk->parameters->cache_bytes ||
+		     spindle->dirty.count + spindle->accepting >= disk->parameters->cache_writes))
 			return;
 		(void)queue_pop(&spindle->accept);
 		spindle->accepting++;
-		dirty_add(spindle, part->offset, part->bytes);
+		spindle->cached_bytes += part->bytes;
 		agenda_add(&disk->agenda,
 			   later(now_ns + disk->parameters->write_ns,
 				 link_end_ns(disk, spindle, now_ns, part->bytes)),
 			   DISK_ACCEPTED, id);
 	}
+}
+
+/* Now the cache has it, and the arm may carry it out. */
+static void accept_end(struct disk *disk, struct spindle *spindle, uint64_t now_ns, uint32_t id)
+{
+	const struct flight *part = &disk->parts.at.at[id];
+
+	spindle->accepting--;
+	spindle->cached_bytes -= part->bytes;
+	dirty_add(spindle, part->offset, part->bytes);
+	part_end(disk, now_ns, id);
 }
 
 static void flush_pend(const struct disk *disk, struct spindle *spindle)
@@ -550,8 +571,7 @@ static void run(struct device *device, uint64_t now_ns)
 
 		if (entry.what == DISK_ACCEPTED) {
 			spindle = &disk->spindles[disk->parts.at.at[entry.id].member];
-			spindle->accepting--;
-			part_end(disk, entry.ns, entry.id);
+			accept_end(disk, spindle, entry.ns, entry.id);
 		} else {
 			spindle = &disk->spindles[entry.id];
 			if (entry.what == DISK_ARM)
@@ -573,6 +593,7 @@ const struct device_kind device_kind_disk = {
 	.key_count = sizeof(keys) / sizeof(keys[0]),
 	.parameters_bytes = sizeof(struct disk_parameters),
 	.check = check,
+	.size = size,
 	.create = create,
 	.destroy = destroy,
 	.submit = submit,

@@ -32,6 +32,9 @@ struct device_kind {
 	bool (*check)(const void *parameters, const struct yaml *yaml, const struct yaml_node *node,
 		      struct error *error);
 
+	/* How large it is by its profile, bytes. NULL: as large as it is wanted. */
+	uint64_t (*size)(const void *parameters);
+
 	struct device *(*create)(const void *parameters, uint64_t size_bytes, uint64_t seed);
 	void (*destroy)(struct device *device);
 

@@ -137,6 +137,16 @@ const char *device_profile_source(const struct device_profile *profile)
 	return profile->source;
 }
 
+const char *device_profile_kind(const struct device_profile *profile)
+{
+	return profile->kind->name;
+}
+
+uint64_t device_profile_size(const struct device_profile *profile)
+{
+	return profile->kind->size ? profile->kind->size(profile->parameters) : 0;
+}
+
 const char *device_profile_shipped(size_t index, const char **summary)
 {
 	const struct shipped *device = shipped_device_at(index);
