@@ -286,7 +286,7 @@ install: all
 	for scenario in $(wildcard scenarios/*.yaml scenarios/*/*.yaml); do \
 		install -m 644 $$scenario $(datadir)/$$scenario || exit 1; done
 	install -d $(docdir)
-	install -m 644 docs/scenarios.md $(docdir)/scenarios.md
+	install -m 644 docs/scenarios.md docs/matrix.md $(docdir)/
 	install -m 644 $(BUILD)/man/*.1 $(mandir)/
 	install -m 644 $(BUILD)/completion/refault $(bashdir)/refault
 	@$(tell_loader)
