@@ -160,7 +160,6 @@ static bool entry_change(const struct matrix_options *options, struct entry *ent
 	const struct matrix_change *change = options->change;
 	size_t count = options->set_count + change->set_count;
 	const char **sets = memory_alloc(count + 1, sizeof(*sets));
-	struct model_options model;
 
 	for (size_t i = 0; i < count; i++)
 		sets[i] = i < options->set_count ? options->sets[i]
