@@ -25,7 +25,8 @@ const char *device_question_text(enum device_question question)
 		[QUESTION_READS_8] = "random reads of 4 KiB, 8 at once",
 		[QUESTION_READS_32] = "random reads of 4 KiB, 32 at once",
 		[QUESTION_STREAM_READ] = "reads of 128 KiB in a row, 8 at once",
-		[QUESTION_WRITE_SYNC] = "random writes of 4 KiB with fdatasync, one after the other",
+		[QUESTION_WRITE_SYNC] =
+			"random writes of 4 KiB with fdatasync, one after the other",
 		[QUESTION_READ_BESIDE] = "random reads of 4 KiB beside 100 MB/s of writes",
 	};
 
@@ -46,8 +47,9 @@ static bool must_be_unused(const char *path, struct error *error)
 	int fd = open(path, O_RDWR | O_EXCL | O_CLOEXEC);
 
 	if (fd < 0 && errno == EBUSY)
-		return error_input(error, "%s is in use (mounted, or part of something): it is not "
-					  "written, not even with --write",
+		return error_input(error,
+				   "%s is in use (mounted, or part of something): it is not "
+				   "written, not even with --write",
 				   path);
 	if (fd < 0)
 		return error_system(error, "cannot open %s for writing", path);

@@ -31,7 +31,8 @@ const char *device_question_text(enum device_question question);
 
 struct device_measure_options {
 	const char *path;
-	uint64_t size_bytes; /* of the file to make, or of the part to use; 0: 1 GiB, or all there is */
+	uint64_t
+		size_bytes; /* of the file to make, or of the part to use; 0: 1 GiB, or all there is */
 	uint64_t runtime_ns; /* for each question */
 	bool may_write;      /* into what is there already: it is destroyed */
 	/* called before each question; returns false to stop. NULL: nobody is told */
