@@ -57,6 +57,8 @@ struct cache_filesystem {
 	bool inode_read_fs; /* so may reading one in (XFS, btrfs) */
 	/* an inode evicted from the VFS stays charged until the file system frees it (XFS) */
 	bool evicted_inodes_linger;
+	/* its data is in a cache of its own (ZFS): arc.h */
+	bool data_in_arc;
 	uint32_t dentry_bytes;
 	uint32_t long_name_bytes; /* on top, for a name over `inline_name_bytes` */
 	uint32_t inline_name_bytes;
