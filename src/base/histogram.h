@@ -37,7 +37,8 @@ uint64_t histogram_deviation(const struct histogram *histogram);
  */
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t millionths);
 
-/* The lowest and highest value of a bucket; for JSON and drawings. */
+/* The bucket of a value, and the lowest and highest value of a bucket; for JSON and drawings. */
+uint32_t histogram_bucket(uint64_t value);
 uint64_t histogram_bucket_low(uint32_t bucket);
 uint64_t histogram_bucket_high(uint32_t bucket);
 

@@ -177,6 +177,35 @@ bool number_parse(uint64_t *value, const char *text, const char *what, struct er
 	return true;
 }
 
+bool decimal_parse(double *value, const char *text, const char *what, struct error *error)
+{
+	/* Both parts of the quotient are whole and below 2^53: it is the nearest double. */
+	const uint64_t most = UINT64_C(100000000000000);
+	uint64_t number = 0, scale = 1;
+	bool has_point = false;
+	const char *at = text;
+	struct error other;
+
+	for (; number < most && scale < most; at++) {
+		if (*at == '.' && !has_point && is_digit(at[1])) {
+			has_point = true;
+			continue;
+		}
+		if (!is_digit(*at))
+			break;
+		number = number * 10 + (uint64_t)(*at - '0');
+		scale *= has_point ? 10 : 1;
+	}
+	if (!*at && has_point) {
+		*value = (double)number / (double)scale;
+		return true;
+	}
+	if (!size_parse(&number, text, what, error) && !time_parse(&number, text, what, &other))
+		return false;
+	*value = (double)number;
+	return true;
+}
+
 const char *size_format(char text[SIZE_TEXT_BYTES], uint64_t bytes)
 {
 	static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -245,8 +274,8 @@ const char *time_format(char text[SIZE_TEXT_BYTES], uint64_t ns)
 
 	if (ns == 0)
 		return strcpy(text, "0");
-	if (time_try(text, ns, 1, 0, 1000, "ns") || time_try(text, ns, NS_PER_US, 1, 100, "us") ||
-	    time_try(text, ns, NS_PER_US, 0, 1000, "us") ||
+	if (time_try(text, ns, 1, 0, 1000, "ns") || time_try(text, ns, NS_PER_US, 1, 100, "µs") ||
+	    time_try(text, ns, NS_PER_US, 0, 1000, "µs") ||
 	    time_try(text, ns, NS_PER_MS, 2, 10, "ms") ||
 	    time_try(text, ns, NS_PER_MS, 1, 100, "ms") ||
 	    time_try(text, ns, NS_PER_MS, 0, 1000, "ms") ||

@@ -49,6 +49,12 @@ bool time_parse(uint64_t *ns, const char *text, const char *what, struct error *
 /* Read a whole number in decimal, all of `text`. Fails like size_parse(). */
 bool number_parse(uint64_t *value, const char *text, const char *what, struct error *error);
 
+/*
+ * Read a number with or without decimals ("4.96", "12"), or a size or a time with its unit, in bytes
+ * or ns. Fails like size_parse().
+ */
+bool decimal_parse(double *value, const char *text, const char *what, struct error *error);
+
 enum { SIZE_TEXT_BYTES = 24 };
 
 /* "310.2 MiB", "0", "4 KiB": binary units, one decimal where it says something. Returns `text`. */
@@ -57,7 +63,7 @@ const char *size_format(char text[SIZE_TEXT_BYTES], uint64_t bytes);
 /* "12,345,678". Returns `text`. */
 const char *count_format(char text[SIZE_TEXT_BYTES * 2], uint64_t count);
 
-/* "8.9 us", "2.40 ms", "41.0 s", "12.5 min", "3.0 h". Returns `text`. */
+/* "8.9 µs", "2.40 ms", "41.0 s", "12.5 min", "3.0 h". Returns `text`. */
 const char *time_format(char text[SIZE_TEXT_BYTES], uint64_t ns);
 
 #endif

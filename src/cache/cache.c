@@ -36,6 +36,7 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 		.open_file_bytes = v[SWITCH_open_file_bytes],
 		.transaction_blocks = v[SWITCH_ext4_transaction_blocks],
 		.journal_blocks = v[SWITCH_ext4_journal_blocks],
+		.writeback_throttled = v[SWITCH_writeback_throttle] == 1,
 		.blocks_ahead_give_up = v[SWITCH_ext4_readahead] == 1,
 		.charge_batch = v[SWITCH_charge_batch],
 		.read_batch = v[SWITCH_read_batch],
@@ -100,6 +101,7 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 					 ? config->device_io_pages
 					 : READAHEAD_PAGES_MAX;
 	cache->completes_at_once = config->completes_at_once;
+	cache->keeps_flushed = config->keeps_flushed;
 	cache->is_bare = config->bare;
 	cache->pinned_bytes = config->pinned_bytes;
 	domain_init(cache, config);
@@ -137,6 +139,7 @@ void cache_destroy(struct cache *cache)
 	memory_free(cache->queue.pages);
 	memory_free(cache->queue.marks);
 	memory_free(cache->flush_plan);
+	array_deinit(&cache->flushed);
 	memory_free(cache->window);
 	memory_free(cache->streams);
 	memory_free(cache->blame);

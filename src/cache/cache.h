@@ -76,6 +76,8 @@ struct cache_config {
 	/* its largest request; at most this much of a large read is one window (4.10) */
 	uint32_t device_io_pages;
 	bool completes_at_once;
+	/* with it: what is written during reclaim is kept, for cache_flushed() to be asked */
+	bool keeps_flushed;
 	/*
 	 * Bare mode of a scan policy: no readahead, single pages, no index or slab memory, every
 	 * access a use.
@@ -232,6 +234,8 @@ void cache_inode_release(struct cache *cache, uint32_t file);
 uint32_t cache_transaction_blocks(const struct cache *cache);
 /* Blocks the journal has in all (the switch ext4_journal_blocks). */
 uint32_t cache_journal_blocks(const struct cache *cache);
+/* How many requests write-back keeps at the device (the switch writeback_throttle). */
+uint32_t cache_write_back_depth(const struct cache *cache);
 /* How often the super block's shrinker has looked: file systems push their logs when it does. */
 uint64_t cache_shrinker_calls(const struct cache *cache);
 
@@ -247,6 +251,17 @@ bool cache_block_is_dirty(struct cache *cache, uint32_t file, uint64_t index);
 /* Write back a file's dirty pages (fsync, and what a flusher does); true when all are planned. */
 bool cache_sync_file(struct cache *cache, uint32_t file, struct cache_plan *plan);
 bool cache_sync(struct cache *cache, struct cache_plan *plan);
+/* The same for a range (sync_file_range()); bytes 0: to the end. */
+bool cache_sync_range(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes,
+		      struct cache_plan *plan);
+/* With keeps_flushed: take at most `most` runs that were written during reclaim. */
+size_t cache_flushed(struct cache *cache, struct cache_run *runs, size_t most);
+/*
+ * So many pages may be dirty or under write-back before whoever writes is held up: halfway between
+ * the background limit and the limit (mm/page-writeback.c, dirty_freerun_ceiling(): 10 and 20 % of
+ * what could be dirty). UINT64_MAX in a version 1 cgroup, which has no limit of its own.
+ */
+uint64_t cache_dirty_allowed(const struct cache *cache);
 
 /* How many files have dirty pages. */
 uint64_t cache_dirty_files(const struct cache *cache);

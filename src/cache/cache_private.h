@@ -229,7 +229,7 @@ struct rules {
 		readahead_io_cap, read_reclaim_fs;
 	bool noreuse_mapped, referenced_on_first_use, slab_by_priority, slab_debt_scaled,
 		inode_steals_pages, slab_counts;
-	bool open_file_late, background_waits, blocks_ahead_give_up;
+	bool open_file_late, background_waits, blocks_ahead_give_up, writeback_throttled;
 	uint32_t open_file_bytes, transaction_blocks, journal_blocks, statistics_ops;
 	uint32_t charge_batch, read_batch, vfs_cache_pressure;
 	uint32_t shadow_shift; /* nodes kept: pages >> shift */
@@ -343,6 +343,9 @@ struct cache {
 	/* for what is written during reclaim; NULL: the caller completes writes itself */
 	struct cache_plan *flush_plan;
 	uint64_t flushed_bytes; /* by that, not yet in a caller's plan */
+	bool keeps_flushed;
+	ARRAY(struct cache_run) flushed; /* for cache_flushed() */
+	size_t flushed_taken;
 	uint64_t pinned_bytes;
 	uint32_t closed_files;  /* whose memory is not back yet */
 	uint64_t logged_inodes; /* held by the file system's log */

@@ -59,6 +59,16 @@ uint32_t cache_transaction_blocks(const struct cache *cache)
 	return cache->rules.transaction_blocks;
 }
 
+/*
+ * 128: nr_requests, BLKDEV_MAX_RQ in include/linux/blkdev.h. With blk-wbt the depth begins at 16
+ * (RWB_DEF_DEPTH) of which ordinary write-back has half (calc_wb_limits(): wb_normal), as long as
+ * reads come in: block/blk-wbt.c, 4.10 to 6.18. That it grows where reads are quick is not modelled.
+ */
+uint32_t cache_write_back_depth(const struct cache *cache)
+{
+	return cache->rules.writeback_throttled ? 8 : 128;
+}
+
 uint32_t cache_journal_blocks(const struct cache *cache)
 {
 	return cache->rules.journal_blocks;

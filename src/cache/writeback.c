@@ -11,7 +11,8 @@
 
 #include "cache/cache_private.h"
 
-enum { EXPIRE_SECONDS = 30, PERIODIC_SECONDS = 5, BACKGROUND_PERCENT = 10 };
+enum { EXPIRE_SECONDS = 30, PERIODIC_SECONDS = 5, BACKGROUND_PERCENT = 10, LIMIT_PERCENT = 20 };
+enum { RANGE_CHUNKS = 4 };
 
 void writeback_file_dirtied(struct cache *cache, uint32_t id)
 {
@@ -182,6 +183,30 @@ bool cache_sync_file(struct cache *cache, uint32_t file, struct cache_plan *plan
 	return writeback_file(cache, file, 0, UINT64_MAX, plan, false);
 }
 
+bool cache_sync_range(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes,
+		      struct cache_plan *plan)
+{
+	uint64_t first = offset >> PAGE_SHIFT, last = pages_from_bytes_up(offset + bytes);
+	uint32_t first_run = plan->write_count;
+
+	if (bytes == 0 || last - first > RANGE_CHUNKS * NODE_PAGES)
+		return writeback_file(cache, file, first, bytes ? last : UINT64_MAX, plan, false);
+	/* A few nodes are found faster than on the chain, where they stay until it is walked. */
+	for (uint64_t at = first; at < last; at = (at / NODE_PAGES + 1) * NODE_PAGES) {
+		uint32_t node = cache_node_find(cache, file, at);
+		uint64_t mask = UINT64_MAX << at % NODE_PAGES;
+
+		if (!plan_has_room(plan))
+			return false;
+		if (last < (at / NODE_PAGES + 1) * NODE_PAGES)
+			mask &= (UINT64_C(1) << last % NODE_PAGES) - 1;
+		if (node && index_node(&cache->index, node)->dirty & mask)
+			node_write(cache, node, mask, plan);
+	}
+	writeback_settle(cache, plan, first_run);
+	return true;
+}
+
 uint64_t cache_dirty_files(const struct cache *cache)
 {
 	return cache->dirty_files.count;
@@ -195,18 +220,38 @@ bool cache_sync(struct cache *cache, struct cache_plan *plan)
 	return true;
 }
 
+/* Free memory and the file lists: global_dirtyable_memory(). */
+static uint64_t dirtyable_pages(const struct domain *domain)
+{
+	return domain->limit_pages -
+	       (domain->usage_pages < domain->limit_pages ? domain->usage_pages
+							  : domain->limit_pages) +
+	       domain->list_pages[LIST_INACTIVE] + domain->list_pages[LIST_ACTIVE];
+}
+
 static bool over_background_limit(const struct cache *cache)
 {
 	const struct domain *domain = &cache->domain;
-	uint64_t dirtyable;
 
-	if (domain->is_cgroup)
-		return false;
-	dirtyable = domain->limit_pages -
-		    (domain->usage_pages < domain->limit_pages ? domain->usage_pages
-							       : domain->limit_pages) +
-		    domain->list_pages[LIST_INACTIVE] + domain->list_pages[LIST_ACTIVE];
-	return domain->dirty_pages > dirtyable / 100 * BACKGROUND_PERCENT;
+	return !domain->is_cgroup &&
+	       domain->dirty_pages > dirtyable_pages(domain) / 100 * BACKGROUND_PERCENT;
+}
+
+uint64_t cache_dirty_allowed(const struct cache *cache)
+{
+	if (cache->domain.is_cgroup)
+		return UINT64_MAX;
+	return dirtyable_pages(&cache->domain) / 200 * (BACKGROUND_PERCENT + LIMIT_PERCENT);
+}
+
+/* What was written during reclaim: its bytes and, if the caller asks for them, its runs. */
+static void flushed_keep(struct cache *cache, struct cache_plan *plan)
+{
+	cache->flushed_bytes += plan->write_bytes;
+	for (uint32_t i = 0; cache->keeps_flushed && i < plan->write_count; i++)
+		*array_push(&cache->flushed) = plan->write[i];
+	plan->write_count = 0;
+	plan->write_bytes = 0;
 }
 
 /*
@@ -220,15 +265,21 @@ void writeback_flush(struct cache *cache)
 
 	if (!plan)
 		return; /* the caller carries out what cache_clock() plans */
-	do {
-		cache->flushed_bytes += plan->write_bytes;
-		plan->write_count = 0;
-		plan->write_bytes = 0;
-	} while (!cache_sync(cache, plan));
-	cache->flushed_bytes += plan->write_bytes;
-	plan->write_count = 0;
-	plan->write_bytes = 0;
+	while (!cache_sync(cache, plan))
+		flushed_keep(cache, plan);
+	flushed_keep(cache, plan);
 	cache->domain.flush_wanted = false;
+}
+
+size_t cache_flushed(struct cache *cache, struct cache_run *runs, size_t most)
+{
+	size_t count = 0;
+
+	while (count < most && cache->flushed_taken < cache->flushed.count)
+		runs[count++] = cache->flushed.at[cache->flushed_taken++];
+	if (cache->flushed_taken == cache->flushed.count)
+		cache->flushed.count = cache->flushed_taken = 0;
+	return count;
 }
 
 void writeback_balance(struct cache *cache, struct cache_plan *plan)

@@ -37,6 +37,7 @@ enum complete {
 	COMPLETE_FILE,
 	COMPLETE_POLICY, /* NAME[,KEY=VALUE]... */
 	COMPLETE_FILESYSTEM,
+	COMPLETE_DEVICE,
 	COMPLETE_FORMAT,
 	COMPLETE_SCENARIO, /* a name that ships, or a file */
 	COMPLETE_WORDS,    /* one of the words in `argument`, between | */

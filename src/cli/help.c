@@ -261,6 +261,11 @@ static void bash_candidates(FILE *out, enum complete complete, const char *words
 	case COMPLETE_FORMAT:
 		fputs("_refault_offer \"$_refault_formats\"", out);
 		break;
+	case COMPLETE_DEVICE:
+		fputs("_refault_offer \"$(refault list devices --names 2>/dev/null)\"; "
+		      "_refault_files",
+		      out);
+		break;
 	case COMPLETE_SCENARIO:
 		fputs("_refault_offer \"$(refault list scenarios --names 2>/dev/null)\"; "
 		      "_refault_files",

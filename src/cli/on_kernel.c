@@ -1,27 +1,14 @@
 #include "cli/on_kernel.h"
 
-#include <signal.h>
 #include <string.h>
 
 #include "base/size.h"
 #include "cache/cache.h"
-
-static volatile int interrupted;
-
-static void interrupt(int signal_number)
-{
-	interrupted = signal_number;
-}
-
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+#include "cli/interrupt.h"
 
 void on_kernel_begin(struct kernel_options *options, struct progress *progress, const char *what)
 {
-	const struct sigaction action = {.sa_handler = interrupt};
-
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		sigaction(signals[i], &action, NULL);
-	options->interrupted = &interrupted;
+	options->interrupted = interrupt_begin();
 	progress_begin(progress, what);
 	options->progress = progress->wanted ? progress_update : NULL;
 	options->progress_context = progress;
@@ -30,10 +17,7 @@ void on_kernel_begin(struct kernel_options *options, struct progress *progress, 
 void on_kernel_end(struct progress *progress)
 {
 	progress_end(progress);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		signal(signals[i], SIG_DFL);
-	if (interrupted)
-		raise(interrupted);
+	interrupt_end();
 }
 
 const char *on_kernel_given(const struct on_kernel_arguments *arguments)

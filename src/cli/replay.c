@@ -8,15 +8,18 @@
 #include "base/nearest.h"
 #include "base/size.h"
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "cli/on_kernel.h"
 #include "cli/progress.h"
+#include "machine/model/device.h"
 #include "machine/model/model.h"
 #include "op/trace.h"
 #include "report/report.h"
 
 struct replay_arguments {
 	struct text_list traces;
-	struct given memory, cgroup_limit, readahead, pinned, pages, seed;
+	struct given memory, cgroup_limit, readahead, pinned, pages, seed, device_size, processors,
+		recordsize;
 	struct text_list policies, streams;
 	const char *filesystem, *device, *stream_rule, *format, *key, *machine;
 	bool lenient, json, bare;
@@ -48,9 +51,18 @@ static const struct option options[] = {
 	{"pinned", 0, "SIZE",
 	 "memory that is not cache: processes, shared_buffers; taken from the memory", OPTION_SIZE,
 	 FIELD(pinned), COMPLETE_NONE},
-	{"device", 0, "instant",
-	 "how long the device takes: only `instant` (nothing takes time) so far", OPTION_TEXT,
-	 FIELD(device), COMPLETE_WORDS},
+	{"device", 0, "NAME",
+	 "a device, or a profile's file (`refault list devices`): then everything takes time, on "
+	 "one "
+	 "clock, and the result tells it. When not given, the trace's own time stamps are the "
+	 "clock",
+	 OPTION_TEXT, FIELD(device), COMPLETE_DEVICE},
+	{"device-size", 0, "SIZE", "how large it is; 512GiB when not given", OPTION_SIZE,
+	 FIELD(device_size), COMPLETE_NONE},
+	{"processors", 0, "N", "with a device: how many threads compute at once; 4 when not given",
+	 OPTION_NUMBER, FIELD(processors), COMPLETE_NONE},
+	{"recordsize", 0, "SIZE", "of zfs; 128KiB when not given", OPTION_SIZE, FIELD(recordsize),
+	 COMPLETE_NONE},
 	{"streams", 0, "class|path|thread",
 	 "who counts as one: paths that begin alike (when not given), each path, or each thread",
 	 OPTION_TEXT, FIELD(stream_rule), COMPLETE_WORDS},
@@ -96,6 +108,7 @@ struct plan {
 	bool on_kernel;
 	struct kernel_options kernel; /* all but streams and progress */
 	struct guest_kernel guest;
+	struct device_profile *device; /* NULL: none */
 	struct arena arena;
 };
 
@@ -153,6 +166,38 @@ static bool bare_check(struct plan *plan, struct error *error)
 	return true;
 }
 
+/* A call's processor time and a page's, as a scenario's machine has them if it does not say. */
+static const struct pace pace_with_device = {.op_ns = 1000, .hit_ns_per_page = 400};
+
+static bool device_check(struct plan *plan, struct error *error)
+{
+	const struct replay_arguments *arguments = plan->arguments;
+	struct model_options *model = &plan->model;
+
+	if (!arguments->device && (arguments->device_size.given || arguments->processors.given))
+		return error_input(error, "%s is for a machine that keeps time: add --device NAME",
+				   arguments->device_size.given ? "--device-size" : "--processors");
+	if (arguments->device_size.given && arguments->device_size.value < GIB)
+		return error_input(error, "--device-size is at least 1GiB");
+	if (arguments->processors.given &&
+	    (arguments->processors.value == 0 || arguments->processors.value > 4096))
+		return error_input(error, "--processors is from 1 to 4096");
+	if (arguments->recordsize.given &&
+	    (arguments->recordsize.value < 4096 || arguments->recordsize.value > 16 * MIB ||
+	     (arguments->recordsize.value & (arguments->recordsize.value - 1))))
+		return error_input(error, "--recordsize is a power of two from 4KiB to 16MiB");
+	model->record_bytes = arguments->recordsize.value;
+	model->device_bytes =
+		arguments->device_size.given ? arguments->device_size.value : MODEL_DEVICE_BYTES;
+	model->processors = arguments->processors.given ? (uint32_t)arguments->processors.value : 4;
+	model->pace = pace_with_device;
+	if (!arguments->device)
+		return true;
+	plan->device = device_profile_load(arguments->device, error);
+	model->device = plan->device;
+	return plan->device != NULL;
+}
+
 static bool machine_check(struct plan *plan, struct error *error)
 {
 	const struct replay_arguments *arguments = plan->arguments;
@@ -174,12 +219,8 @@ static bool machine_check(struct plan *plan, struct error *error)
 	if (arguments->readahead.given &&
 	    (arguments->readahead.value < PAGE_BYTES || arguments->readahead.value % PAGE_BYTES))
 		return error_input(error, "--readahead is in whole pages of 4KiB, at least one");
-	if (arguments->device && strcmp(arguments->device, "instant") != 0)
-		return error_input(error,
-				   "no device \"%.80s\": so far there is only \"instant\", where "
-				   "nothing takes "
-				   "time; devices that take time are not modelled yet",
-				   arguments->device);
+	if (!device_check(plan, error))
+		return false;
 	plan->model.is_cgroup = arguments->cgroup_limit.given;
 	plan->model.memory_bytes =
 		plan->model.is_cgroup ? arguments->cgroup_limit.value : arguments->memory.value;
@@ -513,6 +554,8 @@ static int replay(const void *values)
 		goto out;
 	}
 	results = memory_alloc(plan.policy_count, sizeof(*results));
+	if (!plan.on_kernel)
+		plan.model.interrupted = interrupt_begin();
 	for (; done < plan.policy_count; done++) {
 		if (plan.guest.image ? replay_in_guest(&plan, &results[done], &error)
 		    : plan.on_kernel ? replay_on_kernel(&plan, &results[done], &reading, &error)
@@ -528,7 +571,10 @@ out:
 		result_deinit(&results[i]);
 	memory_free(results);
 	memory_free(plan.policies);
+	device_profile_free(plan.device);
 	arena_deinit(&plan.arena);
+	if (plan.model.interrupted)
+		interrupt_end();
 	return code;
 }
 

@@ -3,24 +3,25 @@
  */
 #include <assert.h>
 #include <limits.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/nearest.h"
 #include "cache/policy_options.h"
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "cli/on_kernel.h"
 #include "cli/progress.h"
 #include "machine/model/model.h"
+#include "measure/value.h"
 #include "report/comparison.h"
 #include "report/report.h"
+#include "report/settings.h"
 #include "source/player.h"
 #include "source/scenario.h"
 #include "source/shipped.h"
+#include "study/trial.h"
 
 struct run_arguments {
 	struct text_list scenarios, sets, policies;
@@ -64,56 +65,25 @@ static const struct option options[] = {
 /* The arguments, and all settings to run: checked before the first of them runs. */
 struct plan {
 	const struct run_arguments *arguments;
-	struct scenario scenario;
-	struct model_options model; /* all but policy and progress */
+	struct trial base;               /* the scenario as it is; on the kernel, what is run */
+	const struct scenario *scenario; /* the base's */
 	bool on_kernel;
 	struct kernel_options kernel; /* all but progress */
 	struct guest_kernel guest;
 	struct arena arena;
-	uint64_t seed;
 
-	const char *key; /* what differs; NULL: one run, nothing to compare */
-	const char **settings;
-	struct policy_options *policies;
-	struct result *results;
+	const char *key;       /* what differs; NULL: one run, nothing to compare */
+	const char **settings; /* what the columns are called */
+	size_t setting_count;
+	struct trial *trials; /* the settings, for each cell in turn */
+	size_t trial_count;
+	struct result *results; /* copies: the trials' own */
 	uint64_t *elapsed_ns;
-	size_t count;
 	struct comparison_row *rows;
 	size_t row_count;
 };
 
-/* ---- the machine ---- */
-
-static bool machine_make(struct plan *plan, struct error *error)
-{
-	const struct scenario_machine *machine = &plan->scenario.machine;
-
-	plan->model = (struct model_options){
-		.memory_bytes = machine->memory_bytes,
-		.is_cgroup = machine->is_cgroup,
-		.pinned_bytes = machine->pinned_bytes,
-		.readahead_bytes = machine->readahead_bytes,
-		.seed = plan->seed,
-		.pace = machine->pace,
-	};
-	if (filesystem_choose(&plan->model.filesystem, machine->filesystem, error))
-		return true;
-	return scenario_error(&plan->scenario, yaml_get(machine->node, "filesystem"), error);
-}
-
-/* The policy that the scenario (or the only --policy) names. */
-static bool base_policy(const struct plan *plan, struct policy_options *policy, struct error *error)
-{
-	const struct scenario_machine *machine = &plan->scenario.machine;
-
-	if (plan->arguments->policies.count)
-		return policy_options_parse(policy, plan->arguments->policies.at[0], error);
-	if (machine->policy && !*machine->policy)
-		error_input(error, "policy is empty");
-	else if (policy_options_parse(policy, machine->policy ? machine->policy : "", error))
-		return true;
-	return scenario_error(&plan->scenario, yaml_get(machine->node, "policy"), error);
-}
+/* ---- what is run ---- */
 
 static bool setting_apply(struct policy_options *policy, const char *key, const char *value,
 			  struct error *error)
@@ -131,17 +101,42 @@ static bool setting_apply(struct policy_options *policy, const char *key, const 
 	return ok;
 }
 
-static void settings_alloc(struct plan *plan, size_t count)
+/*
+ * The scenario with what the cell and the setting set (NULL: nothing), then what the user did. What
+ * it compares was read once, and is not again.
+ */
+static bool trial_add(struct plan *plan, const struct scenario_setting *cell,
+		      const struct scenario_setting *setting, struct error *error)
 {
-	plan->count = count;
-	plan->settings = memory_alloc(count, sizeof(*plan->settings));
-	plan->policies = memory_alloc(count, sizeof(*plan->policies));
-	plan->results = memory_alloc(count, sizeof(*plan->results));
-	plan->elapsed_ns = memory_alloc(count, sizeof(*plan->elapsed_ns));
+	const struct run_arguments *arguments = plan->arguments;
+	size_t most = (cell ? cell->set_count : 0) + (setting ? setting->set_count : 0) +
+		      arguments->sets.count + 3,
+	       count = 0;
+	const char **sets = memory_alloc(most, sizeof(*sets));
+	struct trial *trial = &plan->trials[plan->trial_count];
+	bool ok;
+
+	for (size_t i = 0; cell && i < cell->set_count; i++)
+		sets[count++] = cell->sets[i];
+	for (size_t i = 0; setting && i < setting->set_count; i++)
+		sets[count++] = setting->sets[i];
+	for (size_t i = 0; i < arguments->sets.count; i++)
+		sets[count++] = arguments->sets.at[i];
+	sets[count++] = "cells=";
+	sets[count++] = "figures=";
+	sets[count++] = "compare=";
+	ok = trial_open(trial, arguments->scenarios.at[0], sets, count, error);
+	memory_free(sets);
+	if (!ok)
+		return false;
+	if (arguments->seed.given)
+		trial->model.seed = arguments->seed.value;
+	plan->trial_count++;
+	return true;
 }
 
 /* Several --policy. */
-static bool settings_from_arguments(struct plan *plan, struct error *error)
+static bool trials_by_policies(struct plan *plan, struct error *error)
 {
 	const struct text_list *policies = &plan->arguments->policies;
 
@@ -149,43 +144,84 @@ static bool settings_from_arguments(struct plan *plan, struct error *error)
 		return error_input(error, "--policy can be given %d times at most",
 				   COMPARISON_SETTINGS_MAX);
 	plan->key = "policy";
-	settings_alloc(plan, policies->count);
+	plan->setting_count = policies->count;
 	for (size_t i = 0; i < policies->count; i++) {
 		plan->settings[i] = policies->at[i];
-		if (!policy_options_parse(&plan->policies[i], policies->at[i], error))
+		if (!trial_add(plan, NULL, NULL, error) ||
+		    !policy_options_parse(&plan->trials[i].model.policy, policies->at[i], error))
 			return false;
 	}
 	return true;
 }
 
-static bool settings_make(struct plan *plan, struct error *error)
+/* What the scenario compares: values of a policy's switch. */
+static bool trials_by_switch(struct plan *plan, struct error *error)
 {
-	const struct scenario *scenario = &plan->scenario;
-	struct policy_options base;
+	const struct scenario *scenario = plan->scenario;
+
+	for (size_t i = 0; i < plan->setting_count; i++) {
+		if (!trial_add(plan, NULL, NULL, error))
+			return false;
+		plan->trials[i].model.policy = plan->base.model.policy;
+		if (!plan->key)
+			continue;
+		plan->settings[i] = scenario->variants[i];
+		if (!setting_apply(&plan->trials[i].model.policy, plan->key, plan->settings[i],
+				   error))
+			return scenario_error(scenario, scenario->variant_nodes[i], error);
+	}
+	return true;
+}
+
+/* Settings that may change anything, in each cell. */
+static bool trials_by_settings(struct plan *plan, struct error *error)
+{
+	const struct scenario *scenario = plan->scenario;
+	size_t cells = scenario->cell_count ? scenario->cell_count : 1;
+
+	for (size_t cell = 0; cell < cells; cell++) {
+		for (size_t i = 0; i < plan->setting_count; i++) {
+			plan->settings[i] = scenario->variants[i];
+			if (!trial_add(plan, scenario->cell_count ? &scenario->cells[cell] : NULL,
+				       &scenario->settings[i], error))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool trials_make(struct plan *plan, struct error *error)
+{
+	const struct scenario *scenario = plan->scenario;
+	const struct text_list *policies = &plan->arguments->policies;
+	struct model_options *base = &plan->base.model;
+	size_t count;
 
 	static_assert((int)SCENARIO_VARIANTS_MAX <= (int)COMPARISON_SETTINGS_MAX,
 		      "what a scenario can compare can be shown");
-	if (plan->arguments->policies.count > 1)
-		return settings_from_arguments(plan, error);
-	if (!base_policy(plan, &base, error))
+	if (policies->count && !policy_options_parse(&base->policy, policies->at[0], error))
 		return false;
 	plan->key = scenario->compare_key;
 	/*
 	 * With one --policy there may be nothing to compare: it is the policy, or has no switches.
 	 */
-	if (plan->key && plan->arguments->policies.count &&
-	    (strcmp(plan->key, "policy") == 0 || !policy_has_switches(base.policy)))
+	if (plan->key && policies->count && !scenario->settings &&
+	    (strcmp(plan->key, "policy") == 0 || !policy_has_switches(base->policy.policy)))
 		plan->key = NULL;
-	settings_alloc(plan, plan->key ? scenario->variant_count : 1);
-	for (size_t i = 0; i < plan->count; i++) {
-		plan->policies[i] = base;
-		if (!plan->key)
-			continue;
-		plan->settings[i] = scenario->variants[i];
-		if (!setting_apply(&plan->policies[i], plan->key, plan->settings[i], error))
-			return scenario_error(scenario, scenario->variant_nodes[i], error);
-	}
-	return true;
+	if (scenario->settings && policies->count)
+		return error_input(error,
+				   "--policy: this scenario compares settings, which name their "
+				   "policies themselves (--set compare= for a run of its own)");
+	plan->setting_count = plan->key ? scenario->variant_count : 1;
+	count = policies->count > 1
+			? policies->count
+			: plan->setting_count * (scenario->cell_count ? scenario->cell_count : 1);
+	plan->trials = memory_alloc(count, sizeof(*plan->trials));
+	plan->settings = memory_alloc(count, sizeof(*plan->settings));
+	if (policies->count > 1)
+		return trials_by_policies(plan, error);
+	return scenario->settings && plan->key ? trials_by_settings(plan, error)
+					       : trials_by_switch(plan, error);
 }
 
 /* ---- the kernel ---- */
@@ -211,16 +247,15 @@ static bool kernel_check(struct plan *plan, struct error *error)
 		return error_input(error,
 				   "--policy: on the kernel, that is what the kernel has; `refault "
 				   "validate` holds a policy against it");
-	if (!plan->model.is_cgroup)
+	if (!plan->base.model.is_cgroup)
 		return error_input(error,
 				   "on the kernel the workload runs in a memory cgroup: this "
 				   "scenario is about a whole machine (--set "
 				   "machine.cgroup_limit=SIZE)");
 	/* One run: there is nothing to compare. */
 	plan->key = NULL;
-	plan->count = 1;
 	return clock_choose(plan, error) &&
-	       on_kernel_apply(&arguments->kernel, &plan->model, &plan->kernel, error) &&
+	       on_kernel_apply(&arguments->kernel, &plan->base.model, &plan->kernel, error) &&
 	       on_kernel_guest(&arguments->kernel, &plan->guest, &plan->arena, error);
 }
 
@@ -244,14 +279,14 @@ static struct op_source *scenario_open(void *context, struct error *error)
 {
 	struct plan *plan = context;
 
-	return scenario_source_create(&plan->scenario, plan->seed, error);
+	return scenario_source_create(plan->scenario, plan->base.model.seed, error);
 }
 
 static void scenario_close(void *context, struct op_source *source)
 {
 	struct plan *plan = context;
 
-	plan->elapsed_ns[0] = scenario_source_elapsed_ns(source);
+	plan->base.elapsed_ns = scenario_source_elapsed_ns(source);
 	op_source_destroy(source);
 }
 
@@ -263,7 +298,7 @@ static bool run_on_kernel(struct plan *plan, struct error *error)
 	bool done;
 
 	on_kernel_begin(&plan->kernel, &progress, "running");
-	done = kernel_run(&plan->kernel, &source, &plan->results[0], error);
+	done = kernel_run(&plan->kernel, &source, &plan->base.result, error);
 	on_kernel_end(&progress);
 	return done;
 }
@@ -277,7 +312,7 @@ static bool run_in_guest(struct plan *plan, struct error *error)
 	const struct guest_machine machine = {.kernel = plan->guest,
 					      .subcommand = "run",
 					      .input = path,
-					      .name = plan->scenario.name,
+					      .name = plan->scenario->name,
 					      .words = words};
 	bool done;
 
@@ -286,18 +321,12 @@ static bool run_in_guest(struct plan *plan, struct error *error)
 		words[2 * i + 1] = sets->at[i];
 	}
 	done = shipped_find(path, sizeof(path), plan->arguments->scenarios.at[0], error) &&
-	       guest_machine_run(&machine, &plan->kernel, &plan->results[0], error);
+	       guest_machine_run(&machine, &plan->kernel, &plan->base.result, error);
 	memory_free(words);
 	return done;
 }
 
 /* ---- the figures ---- */
-
-static const char *counter_name_at(const void *context, size_t index)
-{
-	(void)context;
-	return index < COUNTER_COUNT ? counter_name((enum counter_id)index) : NULL;
-}
 
 static bool counter_find(enum counter_id *id, const char *name)
 {
@@ -308,12 +337,43 @@ static bool counter_find(enum counter_id *id, const char *name)
 	return false;
 }
 
+/* Which figures a workload has of its own shows when it has run. */
+static bool has_workload(const struct scenario *scenario)
+{
+	for (size_t i = 0; i < scenario->job_count; i++) {
+		if (yaml_get(scenario->jobs[i].node, "workload"))
+			return true;
+	}
+	return false;
+}
+
+/* A figure that is no plain counter. */
+static bool value_check(const struct scenario *scenario, const struct scenario_figure *figure,
+			struct error *error)
+{
+	char text[VALUE_NAME_BYTES];
+	const char *near;
+
+	if (!value_name_exists(figure->counter) && !has_workload(scenario)) {
+		near = value_name_nearest(text, NULL, figure->counter);
+		error_input(error, "no counter \"%.60s\"%s%s%s", figure->counter,
+			    near ? " (nearest: \"" : "", near ? near : "", near ? "\")" : "");
+	} else if (figure->job_count) {
+		error_input(error,
+			    "\"%.60s\" is of the whole run: only plain counters are kept by job",
+			    figure->counter);
+		return scenario_error(scenario, yaml_get(figure->node, "jobs"), error);
+	} else {
+		return true;
+	}
+	return scenario_error(scenario, yaml_get(figure->node, "counter"), error);
+}
+
 static bool row_make(struct plan *plan, struct comparison_row *row,
 		     const struct scenario_figure *figure, struct error *error)
 {
-	const struct scenario *scenario = &plan->scenario;
+	const struct scenario *scenario = plan->scenario;
 	const char **streams = memory_alloc(figure->job_count + 1, sizeof(*streams));
-	const char *near;
 
 	for (size_t i = 0; i < figure->job_count; i++)
 		streams[i] = scenario->jobs[figure->jobs[i]].name;
@@ -336,17 +396,15 @@ static bool row_make(struct plan *plan, struct comparison_row *row,
 	}
 	if (counter_find(&row->counter, figure->counter))
 		return true;
-	near = nearest_word(figure->counter, counter_name_at, NULL);
-	error_input(error, "no counter \"%.60s\"%s%s%s", figure->counter,
-		    near ? " (nearest: \"" : "", near ? near : "", near ? "\")" : "");
-	return scenario_error(scenario, yaml_get(figure->node, "counter"), error);
+	row->value = figure->counter;
+	return value_check(scenario, figure, error);
 }
 
 static bool rows_make(struct plan *plan, struct error *error)
 {
-	plan->rows = memory_alloc(plan->scenario.figure_count + 1, sizeof(*plan->rows));
-	for (size_t i = 0; i < plan->scenario.figure_count; i++) {
-		if (!row_make(plan, &plan->rows[i], &plan->scenario.figures[i], error))
+	plan->rows = memory_alloc(plan->scenario->figure_count + 1, sizeof(*plan->rows));
+	for (size_t i = 0; i < plan->scenario->figure_count; i++) {
+		if (!row_make(plan, &plan->rows[i], &plan->scenario->figures[i], error))
 			return false;
 	}
 	return true;
@@ -357,97 +415,48 @@ static bool rows_make(struct plan *plan, struct error *error)
 static bool plan_make(struct plan *plan, const struct run_arguments *arguments, struct error *error)
 {
 	*plan = (struct plan){.arguments = arguments};
-	if (!scenario_load(&plan->scenario, arguments->scenarios.at[0], arguments->sets.at,
-			   arguments->sets.count, error))
+	plan->scenario = &plan->base.scenario;
+	if (!trial_open(&plan->base, arguments->scenarios.at[0], arguments->sets.at,
+			arguments->sets.count, error))
 		return false;
-	plan->seed = arguments->seed.given ? arguments->seed.value : plan->scenario.seed;
-	return machine_make(plan, error) && settings_make(plan, error) &&
-	       machine_choose(plan, error) && rows_make(plan, error);
+	if (arguments->seed.given)
+		plan->base.model.seed = arguments->seed.value;
+	return machine_choose(plan, error) && (plan->on_kernel || trials_make(plan, error)) &&
+	       rows_make(plan, error);
 }
 
 static void plan_free(struct plan *plan)
 {
-	for (size_t i = 0; plan->results && i < plan->count; i++)
-		result_deinit(&plan->results[i]);
+	for (size_t i = 0; i < plan->trial_count; i++)
+		trial_close(&plan->trials[i]);
 	for (size_t i = 0; i < plan->row_count; i++)
 		memory_free((void *)(uintptr_t)plan->rows[i].streams);
 	memory_free(plan->rows);
 	memory_free(plan->elapsed_ns);
 	memory_free(plan->results);
-	memory_free(plan->policies);
+	memory_free(plan->trials);
 	memory_free(plan->settings);
 	arena_deinit(&plan->arena);
-	scenario_deinit(&plan->scenario);
-}
-
-/* One setting. `progress` may be NULL. */
-static bool run_one(struct plan *plan, size_t index, struct progress *progress, struct error *error)
-{
-	struct model_options model = plan->model;
-	struct op_source *source = scenario_source_create(&plan->scenario, plan->seed, error);
-	bool done;
-
-	if (!source)
-		return false;
-	model.policy = plan->policies[index];
-	model.progress = progress && progress->wanted ? progress_update : NULL;
-	model.progress_context = progress;
-	done = model_run(&model, source, &plan->results[index], error);
-	plan->elapsed_ns[index] = done ? scenario_source_elapsed_ns(source) : 0;
-	op_source_destroy(source);
-	return done;
-}
-
-/*
- * Settings run side by side, a thread each on as many processors as there are: each has a source
- * and a model of its own and reads the scenario only, so that the results do not depend on how many
- * run at once. All take about equally long: the bar shows the first.
- */
-struct worker {
-	struct plan *plan;
-	struct progress *progress;
-	struct error *errors; /* by setting */
-	bool *done;
-	atomic_size_t *next;
-};
-
-static void *worker_run(void *argument)
-{
-	struct worker *worker = argument;
-	size_t index;
-
-	while ((index = atomic_fetch_add(worker->next, 1)) < worker->plan->count)
-		worker->done[index] =
-			run_one(worker->plan, index, index == 0 ? worker->progress : NULL,
-				&worker->errors[index]);
-	return NULL;
+	trial_close(&plan->base);
 }
 
 static bool run_all(struct plan *plan, struct error *error)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t thread_count = 0, failed = 0;
-	struct error errors[COMPARISON_SETTINGS_MAX];
-	bool done[COMPARISON_SETTINGS_MAX] = {false};
-	pthread_t threads[COMPARISON_SETTINGS_MAX];
-	atomic_size_t next = 0;
+	const volatile int *interrupted = interrupt_begin();
 	struct progress progress;
-	struct worker worker = {plan, &progress, errors, done, &next};
+	bool done;
 
 	progress_begin(&progress, "running");
-	while (thread_count + 1 < plan->count && (long)thread_count + 1 < processors &&
-	       pthread_create(&threads[thread_count], NULL, worker_run, &worker) == 0)
-		thread_count++;
-	worker_run(&worker);
-	while (thread_count-- > 0)
-		pthread_join(threads[thread_count], NULL);
+	for (size_t i = 0; i < plan->trial_count; i++) {
+		plan->trials[i].model.progress = progress.wanted ? progress_update : NULL;
+		plan->trials[i].model.progress_context = &progress;
+		plan->trials[i].model.interrupted = interrupted;
+	}
+	done = trials_run(plan->trials, plan->trial_count, processors > 0 ? (size_t)processors : 1,
+			  error);
 	progress_end(&progress);
-	while (failed < plan->count && done[failed])
-		failed++;
-	if (failed == plan->count)
-		return true;
-	*error = errors[failed];
-	return false;
+	return done;
 }
 
 /* Leave out what the next command sets anew: the memory. */
@@ -471,7 +480,7 @@ static void words_without_memory(struct text_list *words)
 /* The shortest way to name the scenario again: its own name, if that finds the file that was given. */
 static const char *name_again(const struct plan *plan)
 {
-	const char *given = plan->arguments->scenarios.at[0], *name = plan->results[0].input;
+	const char *given = plan->arguments->scenarios.at[0], *name = plan->scenario->name;
 	char path[PATH_MAX], given_path[PATH_MAX];
 	struct stat a, b;
 	struct error error;
@@ -481,6 +490,59 @@ static const char *name_again(const struct plan *plan)
 	    stat(given_path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
 		return name;
 	return given;
+}
+
+/* The results in a row, as a comparison wants them; they stay the trials'. */
+static void results_gather(struct plan *plan)
+{
+	plan->results = memory_alloc(plan->trial_count + 1, sizeof(*plan->results));
+	plan->elapsed_ns = memory_alloc(plan->trial_count + 1, sizeof(*plan->elapsed_ns));
+	for (size_t i = 0; i < plan->trial_count; i++) {
+		plan->results[i] = plan->trials[i].result;
+		plan->elapsed_ns[i] = plan->trials[i].elapsed_ns;
+	}
+}
+
+static void print_settings(const struct plan *plan, const struct comparison *comparison,
+			   const struct report_options *report, struct arena *arena)
+{
+	const struct scenario *scenario = plan->scenario;
+	size_t cells = scenario->cell_count;
+	const char **labels = arena_alloc(arena, (cells + 1) * sizeof(*labels));
+	const char **published = arena_alloc(arena, (cells + 1) * sizeof(*published));
+	struct settings_claim *claims =
+		arena_alloc(arena, (scenario->claim_count + 1) * sizeof(*claims));
+	const struct settings_table table = {
+		.comparison = comparison,
+		.cells = cells ? labels : NULL,
+		.cells_published = published,
+		.cell_count = cells,
+		.claims = claims,
+		.claim_count = scenario->claim_count,
+	};
+
+	for (size_t i = 0; i < cells; i++) {
+		labels[i] = scenario->cells[i].label;
+		published[i] = scenario->cells[i].published;
+	}
+	for (size_t i = 0; i < scenario->claim_count; i++) {
+		const struct scenario_claim *claim = &scenario->claims[i];
+		size_t first = cells ? claim->cell_index * comparison->count : 0;
+
+		claims[i] = (struct settings_claim){
+			.label = claim->label,
+			.value = claim->value,
+			.published = claim->published,
+			.run = first + claim->setting_index,
+			.against = claim->against ? first + claim->against_index : SIZE_MAX,
+			.low = (double)claim->low_ppm / 1e6,
+			.high = (double)claim->high_ppm / 1e6,
+		};
+	}
+	if (plan->arguments->json)
+		report_json_print(stdout, settings_json(&table, report));
+	else
+		settings_text(stdout, &table, report);
 }
 
 static void print(const struct plan *plan)
@@ -497,24 +559,29 @@ static void print(const struct plan *plan)
 		.words = words.at,
 	};
 	const struct comparison comparison = {
-		.summary = plan->scenario.summary,
+		.summary = plan->scenario->summary,
 		.key = plan->key,
 		.settings = plan->settings,
 		.results = plan->results,
 		.elapsed_ns = plan->elapsed_ns,
-		.count = plan->count,
+		.count = plan->setting_count,
 		.rows = plan->rows,
 		.row_count = plan->row_count,
-		.source = plan->scenario.source,
-		.see = plan->scenario.see,
+		.source = plan->scenario->source,
+		.see = plan->scenario->see,
 	};
+
+	const struct result *result =
+		plan->on_kernel ? &plan->base.result : &plan->trials[0].result;
 
 	words_without_memory(&words);
 	report.word_count = words.count;
 	if (!plan->key && plan->arguments->json)
-		report_json_print(stdout, report_json(&plan->results[0], &report));
+		report_json_print(stdout, report_json(result, &report));
 	else if (!plan->key)
-		report_text(stdout, &plan->results[0], &report);
+		report_text(stdout, result, &report);
+	else if (plan->scenario->settings && strcmp(plan->key, "settings") == 0)
+		print_settings(plan, &comparison, &report, &arena);
 	else if (plan->arguments->json)
 		report_json_print(stdout, comparison_json(&comparison, &report));
 	else
@@ -543,7 +610,9 @@ static int run(const void *values)
 		code = command_fail(&error);
 		goto out;
 	}
+	results_gather(&plan);
 	print(&plan);
+	interrupt_end();
 out:
 	plan_free(&plan);
 	return code;

@@ -91,9 +91,36 @@ struct result_interval {
 	uint64_t flushes;
 	uint64_t active_file_pages, inactive_file_pages, dirty_pages;
 	uint64_t slab_bytes;
-	uint64_t free_bytes; /* on the file system */
-	uint64_t arc_bytes;  /* ZFS's cache */
+	uint64_t free_bytes; /* on the file system; 0 in all of them: not known */
+	uint64_t arc_bytes;  /* ZFS's cache; 0 in all of them: there is none */
 };
+
+/* The uint64_t fields of a struct, under the names that they have everywhere; a NULL name ends. */
+struct result_field {
+	const char *name;
+	size_t offset;
+	bool is_level; /* a present amount; else what came in that time */
+};
+
+extern const struct result_field result_device_fields[], result_interval_fields[];
+
+static inline uint64_t result_field_get(const void *object, const struct result_field *field)
+{
+	return *(const uint64_t *)(const void *)((const char *)object + field->offset);
+}
+
+static inline uint64_t *result_field_at(void *object, const struct result_field *field)
+{
+	return (uint64_t *)(void *)((char *)object + field->offset);
+}
+
+/* The quantiles of latencies that are shown; a NULL name ends. */
+struct result_quantile {
+	const char *name, *key; /* "p99.9"; in JSON "p99_9_ns" */
+	uint32_t millionths;
+};
+
+extern const struct result_quantile result_quantiles[];
 
 enum { RESULT_FILES_MAX = 1000 };
 
@@ -174,7 +201,8 @@ struct result {
 	struct result_figure *figures;
 	size_t figure_count;
 	char *work; /* what a unit of work is called: "transactions"; NULL: there is none */
-	uint64_t interval_ns; /* of the series */
+	uint64_t work_count;  /* how many of them were done */
+	uint64_t interval_ns; /* of the series; the last one may be shorter: where the run ended */
 	struct result_interval *intervals;
 	size_t interval_count;
 
@@ -190,6 +218,19 @@ char *text_copy(const char *text);
 /* Add a note: a sentence without a full stop. */
 void result_note(struct result *result, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* The latency of this name; NULL: there is none. */
+const struct result_latency *result_latency_find(const struct result *result, const char *name);
+
+/* Does any interval have something there? What a machine has not is 0 in all of them. */
+bool result_series_has(const struct result *result, const struct result_field *field);
+
+/* Operations and units of work in a second of simulated time; 0 where no time is kept. */
+double result_ops_per_second(const struct result *result);
+double result_work_per_second(const struct result *result);
+
+/* What so much in the interval at `index` is in a second: the last one may be shorter. */
+double result_interval_per_second(const struct result *result, size_t index, uint64_t count);
 
 void result_deinit(struct result *result);
 

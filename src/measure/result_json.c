@@ -1,6 +1,7 @@
 #include "measure/result_json.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -32,6 +33,110 @@ static void counters_read(const json_t *object, struct counters *counters, uint6
 	}
 }
 
+/* ---- time ---- */
+
+static void device_read(struct result_device *device, const json_t *object)
+{
+	device->name = text(object, "name");
+	for (const struct result_field *field = result_device_fields; field->name; field++)
+		*result_field_at(device, field) = number(object, field->name);
+}
+
+/* Sums that give the mean and the deviation that were written: they are rounded. */
+static void latency_read(struct histogram *ns, const json_t *object)
+{
+	const json_t *buckets = json_object_get(object, "buckets");
+	uint64_t mean = number(object, "mean_ns"), deviation = number(object, "deviation_ns");
+
+	*ns = (struct histogram){
+		.count = number(object, "count"),
+		.least = number(object, "min_ns"),
+		.most = number(object, "max_ns"),
+		.buckets = memory_alloc(HISTOGRAM_BUCKETS, sizeof(*ns->buckets)),
+	};
+	ns->sum = (unsigned __int128)mean * ns->count;
+	ns->sum_of_squares =
+		((unsigned __int128)mean * mean + (unsigned __int128)deviation * deviation) *
+		ns->count;
+	for (size_t i = 0; i < json_array_size(buckets); i++) {
+		const json_t *pair = json_array_get(buckets, i);
+		json_int_t low = json_integer_value(json_array_get(pair, 0));
+
+		ns->buckets[histogram_bucket((uint64_t)low)] =
+			(uint64_t)json_integer_value(json_array_get(pair, 1));
+	}
+}
+
+static void latencies_read(struct result *result, json_t *latencies)
+{
+	const char *name;
+	json_t *object;
+
+	result->latencies =
+		memory_alloc(json_object_size(latencies) + 1, sizeof(*result->latencies));
+	json_object_foreach(latencies, name, object)
+	{
+		struct result_latency *latency;
+
+		if (!json_is_object(object))
+			continue;
+		latency = &result->latencies[result->latency_count++];
+		latency->name = text_copy(name);
+		latency_read(&latency->ns, object);
+	}
+}
+
+static void workload_read(struct result *result, const json_t *workload)
+{
+	json_t *figures = json_object_get(workload, "figures"), *object;
+	const char *name;
+
+	result->work = text(workload, "unit");
+	result->work_count = number(workload, "count");
+	result->figures = memory_alloc(json_object_size(figures) + 1, sizeof(*result->figures));
+	json_object_foreach(figures, name, object)
+	{
+		struct result_figure *figure = &result->figures[result->figure_count++];
+		const json_t *value = json_object_get(object, "value");
+
+		figure->name = text_copy(name);
+		figure->meaning = text(object, "meaning");
+		if (!figure->meaning)
+			figure->meaning = text_copy("");
+		figure->value = json_is_number(value) ? json_number_value(value) : NAN;
+		figure->per_work = json_is_number(json_object_get(object, "per_work"));
+	}
+}
+
+static void series_read(struct result *result, const json_t *series)
+{
+	result->interval_ns = number(series, "interval_ns");
+	result->interval_count = json_array_size(json_object_get(series, "ops"));
+	result->intervals = memory_alloc(result->interval_count + 1, sizeof(*result->intervals));
+	for (const struct result_field *field = result_interval_fields; field->name; field++) {
+		const json_t *values = json_object_get(series, field->name);
+
+		for (size_t i = 0; i < result->interval_count; i++)
+			*result_field_at(&result->intervals[i], field) =
+				(uint64_t)json_integer_value(json_array_get(values, i));
+	}
+}
+
+static void time_read(struct result *result, const json_t *json)
+{
+	const json_t *cpu = json_object_get(json, "cpu");
+
+	result->elapsed_ns = number(json, "elapsed_ns");
+	result->cpu_count = number(cpu, "count");
+	result->cpu_ns = number(cpu, "busy_ns");
+	device_read(&result->device, json_object_get(json, "device"));
+	latencies_read(result, json_object_get(json, "latency"));
+	workload_read(result, json_object_get(json, "workload"));
+	series_read(result, json_object_get(json, "series"));
+}
+
+/* ---- the rest ---- */
+
 static void marks_read(struct result *result, const json_t *marks)
 {
 	size_t count = json_array_size(marks);
@@ -47,6 +152,8 @@ static void marks_read(struct result *result, const json_t *marks)
 			result->marks[i].label = text_copy("");
 		result->marks[i].op_index = number(mark, "op_index");
 		counters_read(mark, &result->marks[i].counters, &known);
+		result->marks[i].elapsed_ns = number(mark, "elapsed_ns");
+		device_read(&result->marks[i].device, json_object_get(mark, "device"));
 		if (!range)
 			continue;
 		if (!result->marks_low) {
@@ -193,6 +300,7 @@ bool result_json_read(struct result *result, const char *json_text, size_t bytes
 	streams_read(result, json_object_get(json, "streams"));
 	blame_read(result, json_object_get(json, "blame"));
 	samples_read(result, json_object_get(json, "samples"));
+	time_read(result, json);
 	in_kernel_read(&result->in_kernel, json_object_get(json, "kernel"));
 	notes_read(result, json_object_get(json, "notes"));
 	result->run_count = number(json, "kernel_runs");

@@ -24,11 +24,12 @@ enum { COMPARISON_SETTINGS_MAX = 16 };
 struct comparison_row {
 	const char *label;
 	enum counter_id counter;
+	const char *value; /* instead of a counter: any value, by name (measure/value.h); or NULL */
 	const char *const *streams; /* names, whose counters are added up */
 	size_t stream_count;        /* 0: the whole machine's */
 	bool whole_passes;          /* only until the end of each stream's last whole pass */
 	uint64_t per_bytes;         /* divide by it; 0: do not */
-	uint64_t published[COMPARISON_SETTINGS_MAX];
+	double published[COMPARISON_SETTINGS_MAX];
 	bool published_known[COMPARISON_SETTINGS_MAX];
 	const char *note; /* NULL: none */
 };
@@ -48,6 +49,9 @@ struct comparison {
 
 void comparison_text(FILE *out, const struct comparison *comparison,
 		     const struct report_options *options);
+
+/* A row with its values in every result. A new reference. */
+json_t *comparison_row_json(const struct comparison *comparison, const struct comparison_row *row);
 
 /*
  * {"compare": {key, values}, "figures": [...], "runs": [report_json() of each]}. A new reference.

@@ -112,6 +112,7 @@ static json_t *marks_json(const struct result *result)
 		json_object_set_new(mark, "label", json_text(result->marks[i].label));
 		json_object_set_new(mark, "op_index", json_number(result->marks[i].op_index));
 		counters_set(mark, &result->marks[i].counters, result->known);
+		time_json_set_mark(mark, result, &result->marks[i]);
 		if (result->marks_low)
 			json_object_set_new(mark, "range",
 					    range_json(&result->marks_low[i],
@@ -305,10 +306,7 @@ json_t *report_json(const struct result *result, const struct report_options *op
 					    : json_null());
 		json_object_set_new(json, "notes", notes_json(result));
 	}
-	/* No machine that keeps time yet. */
-	json_object_set_new(json, "latency",
-			    json_pack("{s:n, s:n, s:n, s:n}", "read_ns_p50", "read_ns_p99",
-				      "write_ns_p50", "write_ns_p99"));
+	time_json_set(json, result);
 	for (size_t i = 0; i < result->stream_count; i++)
 		memory_free(keys[i]);
 	memory_free(keys);

@@ -36,6 +36,12 @@ void marks_left_out(FILE *out, const struct result *result); /* a line that says
 /* A title above a table. */
 void report_heading(FILE *out, const char *text, bool colour);
 
+/*
+ * Words of `text` from `column` on, in lines of at most 98 columns; the first goes where the cursor
+ * is.
+ */
+void report_wrapped(FILE *out, const char *text, size_t column);
+
 /* The next cell of `table`; levels in pages are shown as sizes, as people think of memory. */
 void counter_cell(struct table *table, const struct counters *counters, uint64_t known,
 		  enum counter_id id);
@@ -48,6 +54,12 @@ void stream_cell(struct table *table, const struct result_stream *stream, enum c
 size_t *streams_order(const struct result *result);
 void streams_print(FILE *out, const struct result *result, bool colour);
 void blame_print(FILE *out, const struct result *result, bool colour);
+
+/* What is there when time is kept: the answer, and the evidence. */
+void time_answer_print(FILE *out, const struct result *result);
+void time_print(FILE *out, const struct result *result, bool colour);
+void time_json_set(json_t *json, const struct result *result);
+void time_json_set_mark(json_t *json, const struct result *result, const struct result_mark *mark);
 
 /* A number; a text as UTF-8, or null for NULL. New references. */
 json_t *json_number(uint64_t value);

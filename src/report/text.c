@@ -11,6 +11,7 @@
 #include "report/name.h"
 #include "report/report.h"
 #include "report/report_private.h"
+#include "report/sparkline.h"
 #include "report/table.h"
 
 enum { SPARK_COLUMNS = 50, COUNTED_TEXT_BYTES = 80 };
@@ -297,49 +298,35 @@ static uint64_t sample_bytes(const struct result_sample *sample, int line)
 	}
 }
 
-/* The mean of the samples that fall in one of `columns` equal parts of the run. */
-static uint64_t part_bytes(const struct result *result, int line, size_t part, size_t columns)
-{
-	size_t first = part * result->sample_count / columns;
-	size_t end = (part + 1) * result->sample_count / columns;
-	uint64_t sum = 0;
-
-	for (size_t i = first; i < end; i++)
-		sum += sample_bytes(&result->samples[i], line) / (end - first);
-	return sum;
-}
-
 static void samples_print(FILE *out, const struct result *result)
 {
 	static const char *const names[] = {"active", "inactive", "dirty", "slab"};
-	static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-	size_t columns =
-		result->sample_count < SPARK_COLUMNS ? result->sample_count : SPARK_COLUMNS;
+	size_t count = result->sample_count;
+	size_t columns = count < SPARK_COLUMNS ? count : SPARK_COLUMNS;
 	const char *title = "memory over time";
-	uint64_t most = 0;
+	uint64_t *values, most = 0;
 
 	if (columns < 2)
 		return;
+	values = memory_alloc(LINE_COUNT * count, sizeof(*values));
 	/* One scale for all, so that the lines can be held against each other. */
 	for (int line = 0; line < LINE_COUNT; line++) {
-		for (size_t i = 0; i < columns; i++) {
-			uint64_t bytes = part_bytes(result, line, i, columns);
+		uint64_t *at = values + (size_t)line * count, highest;
 
-			most = bytes > most ? bytes : most;
-		}
+		for (size_t i = 0; i < count; i++)
+			at[i] = sample_bytes(&result->samples[i], line);
+		highest = sparkline_most(at, count, columns);
+		most = highest > most ? highest : most;
 	}
-	if (most == 0)
-		return;
-	fputc('\n', out);
-	for (int line = 0; line < LINE_COUNT; line++) {
+	if (most)
+		fputc('\n', out);
+	for (int line = 0; most && line < LINE_COUNT; line++) {
+		const uint64_t *at = values + (size_t)line * count;
 		uint64_t largest = 0;
 		char size[SIZE_TEXT_BYTES];
 
-		for (size_t i = 0; i < result->sample_count; i++) {
-			uint64_t bytes = sample_bytes(&result->samples[i], line);
-
-			largest = bytes > largest ? bytes : largest;
-		}
+		for (size_t i = 0; i < count; i++)
+			largest = at[i] > largest ? at[i] : largest;
 		/*
 		 * A line of the lowest block says nothing; slab is shown small, because it is asked
 		 * for.
@@ -348,15 +335,10 @@ static void samples_print(FILE *out, const struct result *result)
 			continue;
 		fprintf(out, "  %-18s %-9s ", title, names[line]);
 		title = "";
-		for (size_t i = 0; i < columns; i++) {
-			unsigned __int128 level = part_bytes(result, line, i, columns);
-
-			fputs(blocks[(size_t)((level * 7 + most / 2) / most)], out);
-		}
-		fprintf(out, " %10s\n",
-			size_format(size, sample_bytes(&result->samples[result->sample_count - 1],
-						       line)));
+		sparkline_print(out, at, count, columns, 0, most);
+		fprintf(out, " %10s\n", size_format(size, at[count - 1]));
 	}
+	memory_free(values);
 }
 
 /* What the kernel counts besides. */
@@ -425,16 +407,46 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 		answer_bare(out, result);
 	else
 		answer(out, result);
+	time_answer_print(out, result);
 	range_print(out, result, options->colour);
 	marks_print(out, result, options->colour);
 	streams_print(out, result, options->colour);
 	if (!options->bare_pages) {
 		blame_print(out, result, options->colour);
-		samples_print(out, result);
+		time_print(out, result, options->colour);
+		/* The same by operations, where no time is kept. */
+		if (result->interval_count < 2)
+			samples_print(out, result);
 	}
 	files_print(out, &result->in_kernel, options->colour);
 	in_kernel_print(out, &result->in_kernel);
 	notes_print(out, result);
 	fputc('\n', out);
 	advice_print(out, result, options);
+}
+
+enum { WRAP_COLUMNS = 98 };
+
+void report_wrapped(FILE *out, const char *text, size_t column)
+{
+	size_t at = column;
+
+	while (*text) {
+		size_t bytes = strcspn(text, " \n");
+		char word[256];
+
+		if (bytes >= sizeof(word))
+			bytes = sizeof(word) - 1;
+		memcpy(word, text, bytes);
+		word[bytes] = '\0';
+		if (at > column && at + 1 + text_columns(word) > WRAP_COLUMNS) {
+			fprintf(out, "\n%*s", (int)column, "");
+			at = column;
+		}
+		fprintf(out, "%s%s", at > column ? " " : "", word);
+		at += text_columns(word) + (at > column);
+		text += bytes;
+		text += strspn(text, " \n");
+	}
+	fputc('\n', out);
 }

@@ -30,8 +30,14 @@ static bool machine_read(struct loader *loader, const struct yaml_node *node)
 	char text[SIZE_TEXT_BYTES];
 
 	machine->node = node;
-	if (!schema_read(loader->yaml, node, "machine", &table, 1, loader->error) ||
-	    !schema_read(loader->yaml, machine->device_node ? machine->device_node : &no_device,
+	if (!schema_read(loader->yaml, node, "machine", &table, 1, loader->error))
+		return false;
+	if (machine->device_node && machine->device_node->kind == YAML_SCALAR &&
+	    !machine->device_node->is_null)
+		machine->device = machine->device_node->text;
+	if (!schema_read(loader->yaml,
+			 machine->device_node && !machine->device ? machine->device_node
+								  : &no_device,
 			 "device", &device, 1, loader->error))
 		return false;
 	if (machine->memory_bytes && machine->cgroup_bytes)
@@ -55,6 +61,122 @@ static bool machine_read(struct loader *loader, const struct yaml_node *node)
 
 /* ---- comparison ---- */
 
+/* A list of settings, each with a label and what it sets. */
+static bool settings_read(struct loader *loader, const struct yaml_node *list, const char *what,
+			  size_t most, struct scenario_setting **settings)
+{
+	struct arena *arena = &loader->scenario->arena;
+	struct scenario_setting *setting;
+
+	if (list->kind != YAML_SEQUENCE || list->count < 1 || list->count > most)
+		return yaml_error(loader->yaml, list, loader->error,
+				  "%s must be a list of 1 to %zu settings (label:, set:)", what,
+				  most);
+	setting = *settings = arena_alloc(arena, list->count * sizeof(*setting));
+	for (const struct yaml_node *item = list->first; item; item = item->next, setting++) {
+		struct schema_table table = schema_table(SCHEMA_SETTING, setting);
+
+		setting->node = item;
+		if (!schema_read(loader->yaml, item, "a setting", &table, 1, loader->error))
+			return false;
+		setting->sets =
+			arena_alloc(arena, ((setting->set_node ? setting->set_node->count : 0) +
+					    1) * sizeof(*setting->sets));
+		for (const struct yaml_node *set = setting->set_node ? setting->set_node->first
+								     : NULL;
+		     set; set = set->next) {
+			char *text;
+
+			if (set->kind != YAML_SCALAR)
+				return yaml_error(loader->yaml, set, loader->error,
+						  "%.60s: a setting sets single values", set->key);
+			text = arena_alloc(arena, strlen(set->key) + strlen(set->text) + 2);
+			stpcpy(stpcpy(stpcpy(text, set->key), "="), set->text);
+			setting->sets[setting->set_count++] = text;
+		}
+	}
+	return true;
+}
+
+static bool cells_read(struct loader *loader, const struct yaml_node *node)
+{
+	struct scenario *scenario = loader->scenario;
+
+	if (!node)
+		return true;
+	if (!scenario->settings)
+		return yaml_error_key(loader->yaml, node, loader->error,
+				      "cells are for a scenario that compares settings");
+	scenario->cell_count = node->count;
+	return settings_read(loader, node, "cells", SCENARIO_CELLS_MAX, &scenario->cells);
+}
+
+static const char *setting_label_at(const void *context, size_t index)
+{
+	const struct scenario *scenario = context;
+
+	return index < scenario->variant_count ? scenario->variants[index] : NULL;
+}
+
+static const char *cell_label_at(const void *context, size_t index)
+{
+	const struct scenario *scenario = context;
+
+	return index < scenario->cell_count ? scenario->cells[index].label : NULL;
+}
+
+/* Which setting or cell is called so; SIZE_MAX for NULL. */
+static bool label_find(struct loader *loader, const struct yaml_node *node, const char *key,
+		       const char *label, const char *(*at)(const void *, size_t), size_t *index)
+{
+	const struct scenario *scenario = loader->scenario;
+	char hint[80];
+
+	*index = SIZE_MAX;
+	if (!label)
+		return true;
+	for (size_t i = 0; at(scenario, i); i++) {
+		if (strcmp(at(scenario, i), label) == 0) {
+			*index = i;
+			return true;
+		}
+	}
+	return yaml_error(loader->yaml, yaml_get(node, key), loader->error,
+			  "there is no %s called \"%.60s\"%s", key, label,
+			  nearest_hint(hint, label, at, scenario));
+}
+
+static bool claims_read(struct loader *loader, const struct yaml_node *node)
+{
+	struct scenario *scenario = loader->scenario;
+	struct scenario_claim *claim;
+
+	/* Nothing is compared (any more: --set compare=): then nothing is claimed. */
+	if (!node || scenario->variant_count == 0)
+		return true;
+	claim = scenario->claims =
+		arena_alloc(&scenario->arena, (node->count + 1) * sizeof(*claim));
+	for (const struct yaml_node *item = node->first; item; item = item->next, claim++) {
+		struct schema_table table = schema_table(SCHEMA_CLAIM, claim);
+
+		claim->node = item;
+		if (!schema_read(loader->yaml, item, "a claim", &table, 1, loader->error) ||
+		    !label_find(loader, item, "setting", claim->setting, setting_label_at,
+				&claim->setting_index) ||
+		    !label_find(loader, item, "against", claim->against, setting_label_at,
+				&claim->against_index) ||
+		    !label_find(loader, item, "cell", claim->cell, cell_label_at,
+				&claim->cell_index))
+			return false;
+		if (scenario->cell_count > 0 && !claim->cell)
+			return yaml_error_key(
+				loader->yaml, item, loader->error,
+				"where there are cells, a claim is about one of them");
+		scenario->claim_count++;
+	}
+	return true;
+}
+
 static bool compare_read(struct loader *loader, const struct yaml_node *node)
 {
 	struct scenario *scenario = loader->scenario;
@@ -73,6 +195,19 @@ static bool compare_read(struct loader *loader, const struct yaml_node *node)
 				  "%.60s must be a list of 1 to %d values, not %s", list->key,
 				  SCENARIO_VARIANTS_MAX, yaml_describe(found, list));
 	scenario->compare_key = list->key;
+	if (strcmp(list->key, "settings") == 0) {
+		if (!settings_read(loader, list, "settings", SCENARIO_VARIANTS_MAX,
+				   &scenario->settings))
+			return false;
+		for (; scenario->variant_count < list->count; scenario->variant_count++) {
+			const struct scenario_setting *setting =
+				&scenario->settings[scenario->variant_count];
+
+			scenario->variant_nodes[scenario->variant_count] = setting->node;
+			scenario->variants[scenario->variant_count] = setting->label;
+		}
+		return true;
+	}
 	for (const struct yaml_node *item = list->first; item; item = item->next) {
 		if (item->kind != YAML_SCALAR || item->is_null)
 			return yaml_error(loader->yaml, item, loader->error,
@@ -108,7 +243,7 @@ static bool published_read(struct loader *loader, struct scenario_figure *figure
 					  yaml_describe(found, item));
 		if (item->is_null)
 			continue;
-		if (!size_parse(&figure->published[i], item->text, "published", &inner))
+		if (!decimal_parse(&figure->published[i], item->text, "published", &inner))
 			return yaml_error(loader->yaml, item, loader->error, "%s", inner.message);
 		figure->published_known[i] = true;
 	}
@@ -183,6 +318,8 @@ static bool scenario_read(struct scenario *scenario, const char *name, const cha
 	       files_read(&loader, scenario->files_node) &&
 	       jobs_read(&loader, scenario->jobs_node) &&
 	       compare_read(&loader, scenario->compare_node) &&
+	       cells_read(&loader, scenario->cells_node) &&
+	       claims_read(&loader, scenario->claims_node) &&
 	       figures_read(&loader, scenario->figures_node);
 }
 

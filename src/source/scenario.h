@@ -37,6 +37,7 @@ enum {
 	SCENARIO_STEPS_MAX = 1024,   /* of one job, inner ones too */
 	SCENARIO_DEPTH_MAX = 8,      /* of steps within steps */
 	SCENARIO_VARIANTS_MAX = 8,
+	SCENARIO_CELLS_MAX = 64,
 };
 
 struct scenario_machine {
@@ -50,6 +51,9 @@ struct scenario_machine {
 	uint64_t readahead_bytes;
 	struct pace pace;
 	const struct yaml_node *device_node;
+	const char *device; /* a name or a file; NULL: the pace says it all */
+	uint64_t device_bytes, processors, record_bytes;
+	bool barriers;
 };
 
 enum scenario_cached { SCENARIO_CACHED_NO, SCENARIO_CACHED_READ, SCENARIO_CACHED_WRITTEN };
@@ -134,6 +138,23 @@ struct scenario_job {
 		op_count;
 };
 
+/* What is different in one run: a column of a comparison, or a line of its table. */
+struct scenario_setting {
+	const struct yaml_node *node;
+	const char *label, *published;
+	const struct yaml_node *set_node;
+	const char **sets; /* "KEY=VALUE", as for --set */
+	size_t set_count;
+};
+
+/* What must come out, within so much. */
+struct scenario_claim {
+	const struct yaml_node *node;
+	const char *label, *value, *setting, *against, *cell, *published; /* NULL: not given */
+	uint64_t low_ppm, high_ppm;
+	size_t setting_index, against_index, cell_index; /* SIZE_MAX: none */
+};
+
 /* A row of the comparison. */
 struct scenario_figure {
 	const struct yaml_node *node;
@@ -143,7 +164,7 @@ struct scenario_figure {
 	size_t job_count;
 	uint32_t counted; /* 0: at the end, 1: at the last whole pass */
 	uint64_t per_bytes;
-	uint64_t published[SCENARIO_VARIANTS_MAX];
+	double published[SCENARIO_VARIANTS_MAX];
 	bool published_known[SCENARIO_VARIANTS_MAX];
 };
 
@@ -153,7 +174,8 @@ struct scenario {
 	const char *name, *summary, *source, *see; /* NULL: not given, but name */
 	uint64_t seed;
 	bool sync;
-	const struct yaml_node *machine_node, *files_node, *jobs_node, *compare_node, *figures_node;
+	const struct yaml_node *machine_node, *files_node, *jobs_node, *compare_node, *cells_node,
+		*claims_node, *figures_node;
 
 	struct scenario_machine machine;
 	struct scenario_file *files;
@@ -162,10 +184,15 @@ struct scenario {
 	size_t job_count;
 
 	/* What is run side by side; variant_count 0: nothing. */
-	const char *compare_key; /* "policy", or a switch */
+	const char *compare_key; /* "policy", a switch, or "settings" */
 	const struct yaml_node *variant_nodes[SCENARIO_VARIANTS_MAX];
 	const char *variants[SCENARIO_VARIANTS_MAX];
 	size_t variant_count;
+	struct scenario_setting *settings; /* by variant, if compare_key is "settings"; else NULL */
+	struct scenario_setting *cells;
+	size_t cell_count;
+	struct scenario_claim *claims;
+	size_t claim_count;
 	struct scenario_figure *figures;
 	size_t figure_count;
 

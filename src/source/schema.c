@@ -17,6 +17,8 @@
 #define STRUCT_FILE     struct scenario_file
 #define STRUCT_JOB      struct scenario_job
 #define STRUCT_STEP     struct scenario_step
+#define STRUCT_SETTING  struct scenario_setting
+#define STRUCT_CLAIM    struct scenario_claim
 #define STRUCT_FIGURE   struct scenario_figure
 
 /* A section's keys stand together. */
@@ -39,8 +41,9 @@ enum { KEY_COUNT = sizeof(all_keys) / sizeof(all_keys[0]) };
 
 const char *schema_section_name(enum schema_section section)
 {
-	static const char *const names[SCHEMA_SECTION_COUNT] = {
-		"scenario", "machine", "device", "file", "job", "step", "figure"};
+	static const char *const names[SCHEMA_SECTION_COUNT] = {"scenario", "machine", "device",
+								"file",     "job",     "step",
+								"setting",  "claim",   "figure"};
 
 	return names[section];
 }
@@ -90,6 +93,7 @@ const char *schema_expects(char text[160], const struct schema_key *key)
 		[SCHEMA_NAMES] = "name or names",
 		[SCHEMA_LIST] = "list",
 		[SCHEMA_MAPPING] = "mapping",
+		[SCHEMA_NODE] = "name or mapping",
 		[SCHEMA_TARGET] = "file",
 	};
 
@@ -270,6 +274,7 @@ static bool scalar_read(const struct schema_key *key, const char *text, void *fi
 	case SCHEMA_NAMES:
 	case SCHEMA_LIST:
 	case SCHEMA_MAPPING:
+	case SCHEMA_NODE:
 	case SCHEMA_TARGET:
 		break;
 	}
@@ -288,6 +293,9 @@ static bool value_read(const struct yaml *yaml, const struct schema_key *key,
 		return true; /* `compare:` and nothing: none */
 	switch (key->type) {
 	case SCHEMA_TARGET:
+		return true;
+	case SCHEMA_NODE:
+		*(const struct yaml_node **)(void *)(to + key->offset) = node;
 		return true;
 	case SCHEMA_MAPPING:
 		if (node->kind != YAML_MAPPING)

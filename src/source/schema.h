@@ -24,6 +24,8 @@ enum schema_section {
 	SCHEMA_FILE,
 	SCHEMA_JOB,
 	SCHEMA_STEP,
+	SCHEMA_SETTING,
+	SCHEMA_CLAIM,
 	SCHEMA_FIGURE,
 	SCHEMA_SECTION_COUNT,
 };
@@ -43,6 +45,7 @@ enum schema_type {
 	SCHEMA_NAMES,     /* const struct yaml_node *: a name or a list of names */
 	SCHEMA_LIST,      /* const struct yaml_node *: a list */
 	SCHEMA_MAPPING,   /* const struct yaml_node * */
+	SCHEMA_NODE,      /* const struct yaml_node *: anything */
 	SCHEMA_TARGET,    /* not read into a field: a verb and the file it goes to */
 };
 

@@ -44,7 +44,8 @@ const struct switches preset_linux_4_5 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
-	[SWITCH_ext4_readahead] = 0, /* reclaims */
+	[SWITCH_ext4_readahead] = 0,     /* reclaims */
+	[SWITCH_writeback_throttle] = 0, /* no */
 }};
 
 const struct switches preset_linux_4_7 = {{
@@ -82,7 +83,8 @@ const struct switches preset_linux_4_7 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
-	[SWITCH_ext4_readahead] = 0, /* reclaims */
+	[SWITCH_ext4_readahead] = 0,     /* reclaims */
+	[SWITCH_writeback_throttle] = 0, /* no */
 }};
 
 const struct switches preset_linux_4_14 = {{
@@ -120,7 +122,8 @@ const struct switches preset_linux_4_14 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
-	[SWITCH_ext4_readahead] = 0, /* reclaims */
+	[SWITCH_ext4_readahead] = 0,     /* reclaims */
+	[SWITCH_writeback_throttle] = 1, /* yes */
 }};
 
 const struct switches preset_linux_5_4 = {{
@@ -158,7 +161,8 @@ const struct switches preset_linux_5_4 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
-	[SWITCH_ext4_readahead] = 0, /* reclaims */
+	[SWITCH_ext4_readahead] = 0,     /* reclaims */
+	[SWITCH_writeback_throttle] = 1, /* yes */
 }};
 
 const struct switches preset_linux_5_10 = {{
@@ -196,7 +200,8 @@ const struct switches preset_linux_5_10 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
-	[SWITCH_ext4_readahead] = 0, /* reclaims */
+	[SWITCH_ext4_readahead] = 0,     /* reclaims */
+	[SWITCH_writeback_throttle] = 1, /* yes */
 }};
 
 const struct switches preset_linux_5_15 = {{
@@ -234,7 +239,8 @@ const struct switches preset_linux_5_15 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 1000,
 	[SWITCH_ext4_journal_blocks] = 4096,
-	[SWITCH_ext4_readahead] = 0, /* reclaims */
+	[SWITCH_ext4_readahead] = 0,     /* reclaims */
+	[SWITCH_writeback_throttle] = 1, /* yes */
 }};
 
 const struct switches preset_linux_6_1 = {{
@@ -272,7 +278,8 @@ const struct switches preset_linux_6_1 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 1000,
 	[SWITCH_ext4_journal_blocks] = 4096,
-	[SWITCH_ext4_readahead] = 0, /* reclaims */
+	[SWITCH_ext4_readahead] = 0,     /* reclaims */
+	[SWITCH_writeback_throttle] = 1, /* yes */
 }};
 
 const struct switches preset_linux_6_6 = {{
@@ -310,7 +317,8 @@ const struct switches preset_linux_6_6 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 1000,
 	[SWITCH_ext4_journal_blocks] = 4096,
-	[SWITCH_ext4_readahead] = 0, /* reclaims */
+	[SWITCH_ext4_readahead] = 0,     /* reclaims */
+	[SWITCH_writeback_throttle] = 1, /* yes */
 }};
 
 const struct switches preset_linux_6_12 = {{
@@ -348,7 +356,8 @@ const struct switches preset_linux_6_12 = {{
 	[SWITCH_ext4_inode_bytes] = 1176,
 	[SWITCH_ext4_transaction_blocks] = 1000,
 	[SWITCH_ext4_journal_blocks] = 4096,
-	[SWITCH_ext4_readahead] = 1, /* gives_up */
+	[SWITCH_ext4_readahead] = 1,     /* gives_up */
+	[SWITCH_writeback_throttle] = 1, /* yes */
 }};
 
 const struct switches preset_linux_6_18 = {{
@@ -386,5 +395,6 @@ const struct switches preset_linux_6_18 = {{
 	[SWITCH_ext4_inode_bytes] = 1136,
 	[SWITCH_ext4_transaction_blocks] = 5392,
 	[SWITCH_ext4_journal_blocks] = 16384,
-	[SWITCH_ext4_readahead] = 1, /* gives_up */
+	[SWITCH_ext4_readahead] = 1,     /* gives_up */
+	[SWITCH_writeback_throttle] = 1, /* yes */
 }};

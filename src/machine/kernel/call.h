@@ -24,9 +24,11 @@ enum call_kind {
 	CALL_UNLINK, /* path, of a file or an empty directory */
 	CALL_MKDIR,  /* path */
 	CALL_RENAME, /* path, path_to */
-	CALL_TRUNCATE, /* path, or slot where that is gone; bytes */
-	CALL_SYNC,     /* syncfs() of the file system */
-	CALL_PIN,      /* bytes: memory of the player's own, locked */
+	CALL_TRUNCATE,   /* path, or slot where that is gone; bytes */
+	CALL_SYNC,       /* syncfs() of the file system */
+	CALL_SYNC_RANGE, /* slot, offset, bytes: sync_file_range(), of which only the start */
+	CALL_COMPUTE,    /* bytes: ns of processor time */
+	CALL_PIN,        /* bytes: memory of the player's own, locked */
 };
 
 enum { SLOT_NONE = UINT32_MAX };

@@ -335,6 +335,18 @@ static int unlink_any(const char *path)
 	return errno == EISDIR ? result_of(rmdir(path)) : errno;
 }
 
+/* Use the processor for so long, by the thread's own clock. */
+static void compute(uint64_t ns)
+{
+	struct timespec now;
+	uint64_t until;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	until = (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec + ns;
+	while ((uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec < until)
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+}
+
 static int carry_out(struct player *player, uint32_t worker, const struct call *call)
 {
 	const char *path = (const char *)(call + 1);
@@ -381,6 +393,12 @@ static int carry_out(struct player *player, uint32_t worker, const struct call *
 			close(root);
 		return failed;
 	}
+	case CALL_SYNC_RANGE:
+		return result_of(sync_file_range(slot->fd, (off64_t)call->offset,
+						 (off64_t)call->bytes, SYNC_FILE_RANGE_WRITE));
+	case CALL_COMPUTE:
+		compute(call->bytes);
+		return 0;
 	case CALL_PIN:
 		return pin(call->bytes);
 	}

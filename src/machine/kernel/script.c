@@ -331,7 +331,8 @@ bool script_is_shared(struct script *script, const struct op *op)
 bool script_op(struct script *script, const struct op *op, uint32_t stream, uint32_t worker,
 	       uint64_t op_number, struct error *error)
 {
-	uint32_t name = op->kind == OP_SYNC ? script->root : name_of(script, op->path);
+	bool is_of_no_file = op->kind == OP_SYNC || op->kind == OP_COMPUTE;
+	uint32_t name = is_of_no_file ? script->root : name_of(script, op->path);
 	struct turn turn = {
 		.script = script,
 		.op = op,
@@ -394,6 +395,10 @@ bool script_op(struct script *script, const struct op *op, uint32_t stream, uint
 		return on_slot(&turn, name, CALL_TOUCH, error);
 	case OP_SYNC:
 		return send(&turn, CALL_SYNC, SLOT_NONE, NULL, NULL);
+	case OP_SYNC_FILE_RANGE:
+		return on_slot(&turn, name, CALL_SYNC_RANGE, error);
+	case OP_COMPUTE:
+		return send(&turn, CALL_COMPUTE, SLOT_NONE, NULL, NULL);
 	case OP_EXISTS:
 	case OP_EXISTS_SPARSE:
 	case OP_MARK:

@@ -26,7 +26,7 @@ void mount_write(struct filesystem_mount *mount, uint64_t offset, uint64_t bytes
 
 void mount_flush(struct filesystem_mount *mount)
 {
-	if (mount->io)
+	if (mount->io && !mount->options.no_barriers)
 		add(mount, IO_FLUSH, 0, 0, true);
 }
 

@@ -21,6 +21,7 @@ struct filesystem_options {
 	uint64_t device_bytes; /* the device's size */
 	uint64_t record_bytes; /* zfs: recordsize */
 	uint64_t seed;
+	bool no_barriers; /* mounted so that it never flushes the device's cache */
 };
 
 struct filesystem_mount {

@@ -7,7 +7,9 @@
 #include "machine/model/model.h"
 
 #include "base/size.h"
+#include "machine/model/device.h"
 #include "machine/model/model_private.h"
+#include "measure/reported.h"
 #include "op/path.h"
 
 /*
@@ -24,37 +26,59 @@ enum {
 	PREFETCH_OPS = 8
 };
 
-static bool run_op(struct model *model, const struct op *op, struct error *error)
+void model_write_back(struct model *model)
 {
-	const struct op_source_interface *interface = model->source->interface;
+	struct io_list *io = model->mount.io;
+
+	model->mount.io = model->background;
+	model->mount.is_background = true;
+	cache_clock(model->cache, model->now_ns, &model->plan);
+	plan_done(model);
+	while (model->background && (model->plan.write_count = (uint32_t)cache_flushed(
+					     model->cache, model->plan.write, CACHE_PLAN_RUNS)) > 0)
+		plan_done(model);
+	model->mount.is_background = false;
+	model->mount.io = io;
+}
+
+bool model_carry_out(struct model *model, const struct op *op, struct error *error)
+{
 	uint32_t stream =
 		op->stream ? op->stream
 		: model->options->streams && op->kind != OP_MARK
 			? stream_map_get(model->options->streams, model->source->paths, op)
 			: 0;
-	uint64_t read_before = model->plan.fetch_bytes, write_before = model->plan.write_bytes,
-		 read_bytes;
 
 	model->op_count++;
 	model->op_pages = 0;
-	if (model->now_ns < op->time_ns || interface->completed)
-		model->now_ns = op->time_ns;
+	model->asked.file = 0;
 	model->mount.now_ns = model->now_ns;
 	cache_stream(model->cache, stream);
-	cache_clock(model->cache, model->now_ns, &model->plan);
+	model_write_back(model);
 	if (op->kind != OP_EXISTS && op->kind != OP_EXISTS_SPARSE)
 		cache_operation(model->cache);
 	if (!operation_carry_out(model, op, error))
 		return false;
 	if (model->is_mounted && model->fs->tick)
 		model->fs->tick(&model->mount);
-	plan_empty(model);
-	if (!cache_in_memory(model->cache))
-		return error_failed(
-			error,
-			"out of memory at operation %llu, with %u files held open: what is "
-			"left cannot be reclaimed, and a kernel would have killed a process",
-			(unsigned long long)model->op_count, model->open_count);
+	plan_done(model);
+	return cache_in_memory(model->cache) ||
+	       error_failed(error,
+			    "out of memory at operation %llu, with %u files held open: what is "
+			    "left cannot be reclaimed, and a kernel would have killed a process",
+			    (unsigned long long)model->op_count, model->open_count);
+}
+
+static bool run_op(struct model *model, const struct op *op, struct error *error)
+{
+	const struct op_source_interface *interface = model->source->interface;
+	uint64_t read_before = model->plan.fetch_bytes, write_before = model->plan.write_bytes,
+		 read_bytes;
+
+	if (model->now_ns < op->time_ns || interface->completed)
+		model->now_ns = op->time_ns;
+	if (!model_carry_out(model, op, error))
+		return false;
 	read_bytes = model->plan.fetch_bytes - read_before;
 	if (!interface->completed) {
 		model->now_ns += PACE_OP_NS + PACE_PAGE_NS * model->op_pages +
@@ -100,12 +124,17 @@ static void prefetch(struct model *model, const struct op *op, enum cache_prefet
 		cache_prefetch(model->cache, model->opens.at[id].handle, op->offset, step);
 }
 
-static __attribute__((noinline)) void sample(struct model *model)
+__attribute__((noinline)) void model_sample(struct model *model)
 {
 	struct counters now;
 
 	cache_counters(model->cache, 0, &now);
 	recorder_sample(&model->recorder, &now, model->op_count);
+}
+
+static bool is_interrupted(const struct model_options *options)
+{
+	return options->interrupted && *options->interrupted;
 }
 
 static bool run_ops(struct model *model, struct error *error)
@@ -118,7 +147,7 @@ static bool run_ops(struct model *model, struct error *error)
 	for (;;) {
 		if (!op_source_next(model->source, ops, most, &count, error))
 			return false;
-		if (count == 0)
+		if (count == 0 || is_interrupted(options))
 			return true;
 		for (size_t i = 0; i < count; i++) {
 			if (i + 3 * PREFETCH_OPS < count)
@@ -130,7 +159,7 @@ static bool run_ops(struct model *model, struct error *error)
 			if (!run_op(model, &ops[i], error))
 				return false;
 			if (recorder_wants_sample(&model->recorder, model->op_count))
-				sample(model);
+				model_sample(model);
 		}
 		if (options->progress && model->op_count >= next_progress) {
 			struct counters counters;
@@ -155,6 +184,19 @@ static uint64_t stream_blame(const void *context, uint32_t victim, uint32_t evic
 	return cache_blame(context, victim, evictor);
 }
 
+static void finish_time(struct model *model, struct result *result)
+{
+	const struct model_options *options = model->options;
+
+	result->elapsed_ns = model->elapsed_ns;
+	result->cpu_ns = model->busy_ns;
+	result->cpu_count = options->processors;
+	result->device = model->requests;
+	result->device.name = text_copy(device_profile_name(options->device));
+	result->device.size_bytes = options->device_bytes;
+	result_take_report(result, model->source);
+}
+
 static void finish(struct model *model, struct result *result)
 {
 	struct stream_map *streams = model->options->streams;
@@ -177,6 +219,10 @@ static void finish(struct model *model, struct result *result)
 				model->source->stream_count, result);
 	result->op_count = model->op_count;
 	result->file_count = model->file_count;
+	if (model->options->device)
+		finish_time(model, result);
+	if (is_interrupted(model->options))
+		result_note(result, "interrupted: this is what had happened by then");
 }
 
 bool model_run(const struct model_options *options, struct op_source *source, struct result *result,
@@ -195,6 +241,7 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 									       : UINT32_MAX),
 		.device_io_pages = options->filesystem->device_io_pages,
 		.completes_at_once = true,
+		.keeps_flushed = options->device != NULL,
 	};
 	bool done = false;
 
@@ -212,7 +259,13 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 	model->mount = (struct filesystem_mount){
 		.cache = model->cache, .tree = &model->tree, .plan = &model->plan};
 	recorder_init(&model->recorder);
-	done = run_ops(model, error);
+	model->mount.options = (struct filesystem_options){
+		.device_bytes = options->device_bytes,
+		.record_bytes = options->record_bytes,
+		.seed = options->seed,
+		.no_barriers = options->no_barriers,
+	};
+	done = options->device ? simulation_run(model, error) : run_ops(model, error);
 	if (done) {
 		finish(model, result);
 		model_describe(options, source, result);

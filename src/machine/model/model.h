@@ -15,7 +15,8 @@
 #include "op/stream.h"
 #include "source/pace.h"
 
-struct filesystem; /* machine/model/fs/: a shelf */
+struct device_profile; /* machine/model/device.h */
+struct filesystem;     /* machine/model/fs/: a shelf */
 
 /* The shelf. NULL: no such file system / after the last. */
 const struct filesystem *filesystem_find(const char *name);
@@ -25,6 +26,8 @@ const struct filesystem *filesystem_at(size_t index);
 bool filesystem_choose(const struct filesystem **fs, const char *name, struct error *error);
 const char *filesystem_name(const struct filesystem *fs);
 const char *filesystem_summary(const struct filesystem *fs);
+
+#define MODEL_DEVICE_BYTES (UINT64_C(512) << 30) /* of a device, when nobody says */
 
 struct model_options {
 	struct policy_options policy;
@@ -36,7 +39,19 @@ struct model_options {
 	uint64_t readahead_bytes; /* device window (read_ahead_kb); 0: 128 KiB */
 	uint64_t seed;
 
-	struct pace pace; /* the clock */
+	struct pace pace; /* the clock; with a device, of it: a call's time and a page's */
+
+	/*
+	 * With a device, everything waits for it on one clock (simulation.c), and results tell time.
+	 * NULL: the pace alone, or a trace's own time stamps.
+	 */
+	const struct device_profile *device;
+	uint64_t device_bytes; /* its size */
+	uint32_t processors;   /* at least 1 */
+	bool no_barriers;      /* the file system never flushes the device's cache */
+	uint64_t record_bytes; /* zfs's recordsize; 0: its own default */
+	/* not 0: stop, and say what has happened so far; NULL: not wanted */
+	const volatile int *interrupted;
 
 	struct stream_map *streams; /* NULL: the source names its streams */
 

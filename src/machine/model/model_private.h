@@ -34,14 +34,43 @@ struct model {
 	uint64_t now_ns;         /* traces: the later of the time stamp and the pace */
 	uint64_t device_free_ns; /* scenarios: when the device can begin the next request */
 	uint64_t op_pages;       /* asked for by the op under way */
+	/* with a device: */
+	struct cache_run asked;                   /* the pages that the op under way asks for */
+	bool is_syncing;                          /* what is written now is waited for */
+	struct io_list *background;               /* what nobody waits for */
+	struct result_device requests;            /* asked of the device since the jobs began */
+	uint64_t started_ns, elapsed_ns, busy_ns; /* busy: of all processors */
 	struct recorder recorder;
 };
 
-/* Everything in the plan is done. */
-static inline void plan_empty(struct model *model)
+/* Ask the device for what is in the plan: into mount.io. */
+void plan_ask(struct model *model);
+
+/* Everything in the plan is done or, if time is kept, asked of the device. */
+static inline void plan_done(struct model *model)
 {
+	if (model->mount.io && model->plan.fetch_count + model->plan.write_count > 0)
+		plan_ask(model);
 	model->plan.fetch_count = model->plan.write_count = 0;
 }
+
+/*
+ * One op: the clock goes on to model->now_ns, what is due is written back, the op is carried out.
+ * False: the run is over, and `error` says why.
+ */
+bool model_carry_out(struct model *model, const struct op *op, struct error *error);
+
+/* What the kernel's flusher has to write by now: asked of the device as `background`. */
+void model_write_back(struct model *model);
+
+/* The file that an op means, if it is there; 0: none. */
+uint32_t operation_file(const struct model *model, const struct op *op);
+
+/* A sample of the levels, for the recorder. */
+void model_sample(struct model *model);
+
+/* Run the source on the event loop, with a device: simulation.c. */
+bool simulation_run(struct model *model, struct error *error);
 
 /* Carry one op out. False: it cannot be, and `error` says why and where. */
 bool operation_carry_out(struct model *model, const struct op *op, struct error *error);

@@ -56,11 +56,15 @@ static void hold(struct model *model, uint32_t node)
 	if (!cache_name_cached(model->cache, at->name)) {
 		hold(model, at->parent);
 		model->fs->lookup(&model->mount, node);
+		/* One search after the other, if time is kept. */
+		if (model->mount.io)
+			plan_done(model);
+		mount_then(&model->mount);
 		if (at->file && !cache_inode_cached(model->cache, at->file))
 			model->fs->inode_read(&model->mount, node);
 		/* A path has up to 2000 directories, a rename two: more blocks than a plan holds. */
 		if (model->plan.fetch_count > CACHE_PLAN_RUNS / 2)
-			plan_empty(model);
+			plan_done(model);
 		cache_name_get(model->cache, at->name);
 		if (at->parent != TREE_ROOT)
 			cache_name_put(model->cache, model->tree.nodes.at[at->parent].name);
@@ -207,9 +211,20 @@ static uint32_t node_file(const struct model *model, uint32_t node)
 	return at->file ? at->file : at->opens ? model->opens.at[at->opens].file : 0;
 }
 
+uint32_t operation_file(const struct model *model, const struct op *op)
+{
+	uint32_t known =
+		op->path < model->tree.by_path.count ? model->tree.by_path.at[op->path] : 0;
+
+	return known ? node_file(model, known - 1) : 0;
+}
+
 /* ---- data ---- */
 
-/* The plan is done as soon as it is made; only what maps and checks the data is left to read. */
+/*
+ * The plan is done as soon as it is made; only what maps and checks the data is left to read, and,
+ * if time is kept, to be asked of the device.
+ */
 static void plan_carry_out(struct model *model, uint32_t node)
 {
 	struct cache_plan *plan = &model->plan;
@@ -223,7 +238,7 @@ static void plan_carry_out(struct model *model, uint32_t node)
 						     bytes_from_pages(plan->fetch[i].index),
 						     bytes_from_pages(plan->fetch[i].pages));
 	}
-	plan_empty(model);
+	plan_done(model);
 }
 
 typedef bool transfer(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
@@ -241,12 +256,25 @@ static bool touch_write(struct cache *cache, uint32_t handle, uint64_t *offset, 
 	return cache_touch(cache, handle, true, offset, bytes, plan);
 }
 
+/* Of the node's file, these bytes are asked for: what is read besides, nobody waits for. */
+static void asks_for(struct model *model, uint32_t node, uint64_t offset, uint64_t bytes)
+{
+	uint64_t first = offset / PAGE_BYTES, end = pages_from_bytes_up(offset + bytes);
+
+	model->asked = (struct cache_run){
+		.file = node_file(model, node),
+		.index = first,
+		.pages = end - first < UINT32_MAX ? (uint32_t)(end - first) : UINT32_MAX,
+	};
+}
+
 static void transfer_all(struct model *model, const struct op *op, uint32_t node, transfer *move)
 {
 	uint32_t handle = open_get(model, node, op->thread);
 	uint64_t offset = op->offset, bytes = op->bytes;
 
 	model->op_pages += pages_from_bytes_up(bytes);
+	asks_for(model, node, offset, bytes);
 	plan_carry_out(model, TREE_NONE);
 	while (!move(model->cache, handle, &offset, &bytes, &model->plan) &&
 	       cache_in_memory(model->cache))
@@ -265,20 +293,88 @@ static void advise(struct model *model, const struct op *op, uint32_t node,
 	plan_carry_out(model, node);
 }
 
-static void sync_node(struct model *model, uint32_t node, bool metadata_too)
+/* A read or write, by the file system's own cache if it has one. */
+static void data_read(struct model *model, const struct op *op, uint32_t node)
 {
+	if (!model->fs->read) {
+		transfer_all(model, op, node, cache_read);
+		return;
+	}
+	(void)open_get(model, node, op->thread);
+	plan_carry_out(model, TREE_NONE);
+	model->op_pages += pages_from_bytes_up(op->bytes);
+	model->fs->read(&model->mount, node, op->offset, op->bytes);
+}
+
+static void data_write(struct model *model, const struct op *op, uint32_t node)
+{
+	uint64_t before = cache_file_size(model->cache, node_file(model, node)), after;
+
+	if (model->fs->write) {
+		(void)open_get(model, node, op->thread);
+		plan_carry_out(model, TREE_NONE);
+		model->op_pages += pages_from_bytes_up(op->bytes);
+		model->fs->write(&model->mount, node, op->offset, op->bytes);
+	} else {
+		transfer_all(model, op, node, cache_write);
+	}
+	after = cache_file_size(model->cache, node_file(model, node));
+	if (model->mount.io && after != before && model->fs->resized)
+		model->fs->resized(&model->mount, node, before, after);
+}
+
+static void sync_node(struct model *model, uint32_t node, bool data_only)
+{
+	model->is_syncing = true;
 	while (!cache_sync_file(model->cache, node_file(model, node), &model->plan))
-		plan_empty(model);
-	if (metadata_too && model->fs->commit)
+		plan_done(model);
+	plan_done(model);
+	if (!data_only && model->fs->commit)
 		model->fs->commit(&model->mount);
+	mount_then(&model->mount);
+	if (model->mount.io && model->fs->sync)
+		model->fs->sync(&model->mount, node, data_only);
+	model->is_syncing = false;
+}
+
+static void sync_range(struct model *model, const struct op *op, uint32_t node)
+{
+	(void)open_get(model, node, op->thread);
+	while (!cache_sync_range(model->cache, node_file(model, node), op->offset, op->bytes,
+				 &model->plan))
+		plan_done(model);
+	plan_done(model);
+}
+
+static void resize_node(struct model *model, const struct op *op, uint32_t node)
+{
+	uint32_t file = node_file(model, node);
+	uint64_t before = cache_file_size(model->cache, file);
+
+	stat_node(model, node);
+	if (op->kind == OP_TRUNCATE) {
+		cache_truncate(model->cache, file, op->bytes);
+		if (model->mount.io && model->fs->resized)
+			model->fs->resized(&model->mount, node, before, op->bytes);
+	} else {
+		cache_allocate(model->cache, file, op->offset, op->bytes);
+		if (model->mount.io && model->fs->allocated)
+			model->fs->allocated(&model->mount, node, op->offset, op->bytes);
+	}
 }
 
 static void sync_all(struct model *model)
 {
+	model->is_syncing = true;
 	if (model->fs->commit)
 		model->fs->commit(&model->mount);
 	while (!cache_sync(model->cache, &model->plan))
-		plan_empty(model);
+		plan_done(model);
+	plan_done(model);
+	mount_then(&model->mount);
+	if (model->mount.io && model->fs->sync)
+		model->fs->sync(&model->mount, TREE_ROOT, false);
+	model->is_syncing = false;
 }
 
 /* ---- ops ---- */
@@ -345,6 +441,8 @@ static bool rename_node(struct model *model, const struct op *op, uint32_t from,
 	cache_name_rename(model->cache, model->tree.nodes.at[from].name,
 			  model->tree.nodes.at[to].name);
 	tree_move_file(&model->tree, from, to);
+	if (model->mount.io && model->fs->renamed)
+		model->fs->renamed(&model->mount, from, to);
 	release(model, from);
 	release(model, to);
 	assert(model->tree.nodes.at[to].file == file);
@@ -379,6 +477,7 @@ static bool grows_too_large(const struct op *op)
 		return op->bytes > FILE_BYTES_MAX;
 	case OP_WRITE:
 	case OP_FALLOCATE:
+	case OP_SYNC_FILE_RANGE:
 		return op->offset + op->bytes > FILE_BYTES_MAX;
 	default:
 		return false;
@@ -409,8 +508,13 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		cache_counters(model->cache, 0, &now);
 		recorder_mark(&model->recorder, &now, path_text(model->source->paths, op->path),
 			      model->op_count);
+		if (model->options->device)
+			recorder_mark_time(&model->recorder, model->now_ns - model->started_ns,
+					   &model->requests);
 		return true;
 	}
+	if (kind == OP_COMPUTE)
+		return true;
 	if (kind == OP_SYNC) {
 		make_mounted(model);
 		sync_all(model);
@@ -471,10 +575,10 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		(void)open_get(model, node, op->thread);
 		break;
 	case OP_READ:
-		transfer_all(model, op, node, cache_read);
+		data_read(model, op, node);
 		break;
 	case OP_WRITE:
-		transfer_all(model, op, node, cache_write);
+		data_write(model, op, node);
 		break;
 	case OP_MMAP_READ:
 		transfer_all(model, op, node, touch_read);
@@ -485,7 +589,10 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 	case OP_FSYNC:
 	case OP_FDATASYNC:
 		(void)open_get(model, node, op->thread);
-		sync_node(model, node, kind == OP_FSYNC);
+		sync_node(model, node, kind == OP_FDATASYNC);
+		break;
+	case OP_SYNC_FILE_RANGE:
+		sync_range(model, op, node);
 		break;
 	case OP_UNLINK:
 		if (model->tree.nodes.at[node].is_directory &&
@@ -496,12 +603,8 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 	case OP_RENAME:
 		return rename_node(model, op, node, error);
 	case OP_TRUNCATE:
-		stat_node(model, node);
-		cache_truncate(model->cache, node_file(model, node), op->bytes);
-		break;
 	case OP_FALLOCATE:
-		stat_node(model, node);
-		cache_allocate(model->cache, node_file(model, node), op->offset, op->bytes);
+		resize_node(model, op, node);
 		break;
 	case OP_FADVISE_DONTNEED:
 		advise(model, op, node, CACHE_ADVICE_DONTNEED);

@@ -15,7 +15,7 @@
  * Refuses    everything else, with the place: see the messages below.
  * rename     path is from>to. In it, a '>' that belongs to a name is written twice: a>>b>c renames
  *            "a>b" to "c". Three (or five, ...) in a row could be read two ways and are refused.
- * sync       needs no path: an empty one stands for ".".
+ * sync       needs no path, nor does compute: an empty one stands for ".".
  */
 #include "op/import.h"
 
@@ -354,7 +354,7 @@ static bool path_read(const struct import *import, const struct row *row, struct
 
 	if (op->kind == OP_RENAME)
 		return rename_read(import, row, op, error);
-	if (op->kind == OP_SYNC && bytes == 0) {
+	if ((op->kind == OP_SYNC || op->kind == OP_COMPUTE) && bytes == 0) {
 		text = ".";
 		bytes = 1;
 	}

@@ -1,0 +1,83 @@
+/*
+ * plan: what the cache wants read and written, asked of the device
+ *
+ * The file system says where the pages lie. A reader waits for what it asked for; what readahead
+ * brings in besides is under way meanwhile, and whoever wants it then waits for that.
+ */
+#include <stdlib.h>
+
+#include "base/size.h"
+#include "machine/model/model_private.h"
+
+/* The requests from `first` on bring in, or write, this run of the file's pages. */
+static void tag(struct io_list *list, size_t first, const struct cache_run *run, bool is_background)
+{
+	uint64_t index = run->index;
+
+	for (; first < list->at.count; first++) {
+		struct io *io = &list->at.at[first];
+
+		if (io->is_metadata)
+			continue;
+		io->file = run->file;
+		io->index = index;
+		io->is_background |= is_background;
+		index += pages_from_bytes_up(io->bytes);
+	}
+}
+
+static bool is_asked_for(const struct model *model, const struct cache_run *run)
+{
+	return run->file != model->asked.file ||
+	       (run->index < model->asked.index + model->asked.pages &&
+		run->index + run->pages > model->asked.index);
+}
+
+static void fetches_ask(struct model *model)
+{
+	struct io_list *list = model->mount.io;
+
+	/* What maps the data was read before, and says where it is. */
+	io_then(list);
+	for (uint32_t i = 0; i < model->plan.fetch_count; i++) {
+		const struct cache_run *run = &model->plan.fetch[i];
+		size_t first = list->at.count;
+
+		model->fs->fetch(&model->mount, run->file, run->index, run->pages);
+		tag(list, first, run, !is_asked_for(model, run));
+	}
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct cache_run *one = a, *other = b;
+
+	if (one->file != other->file)
+		return one->file < other->file ? -1 : 1;
+	return one->index < other->index ? -1 : one->index > other->index;
+}
+
+static void writes_ask(struct model *model)
+{
+	struct io_list *list = model->mount.io;
+
+	/* Files are written in the order of their pages: write_cache_pages(), by index. */
+	if (model->plan.write_count > 1)
+		qsort(model->plan.write, model->plan.write_count, sizeof(model->plan.write[0]),
+		      by_place);
+	for (uint32_t i = 0; i < model->plan.write_count; i++) {
+		const struct cache_run *run = &model->plan.write[i];
+		size_t first = list->at.count;
+
+		model->fs->write_back(&model->mount, run->file, run->index, run->pages);
+		tag(list, first, run, !model->is_syncing);
+	}
+}
+
+void plan_ask(struct model *model)
+{
+	if (model->plan.fetch_count > 0 && model->fs->fetch)
+		fetches_ask(model);
+	if (model->plan.write_count > 0 && model->fs->write_back)
+		writes_ask(model);
+}

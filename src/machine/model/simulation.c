@@ -1,0 +1,780 @@
+/*
+ * simulation: the event loop: threads that wait, processors, a device, and the kernel's own threads
+ *
+ * Everything happens on one clock, in integer ns, in the order of (time, when it was decided). A
+ * thread of the source asks for one op at a time. The op gets a processor (first come, first
+ * served, nobody is preempted), is carried out on the cache and the file system when it begins,
+ * uses the processor for as long as the call takes, and then waits for what it asked of the device,
+ * phase by phase. What nobody waits for (readahead's rest, write-back) is under way meanwhile:
+ * write-back in the order in which it came, so many requests at once.
+ *
+ * Differs  1. The caches change when an op begins: a page that is on its way counts as there, but
+ *             whoever reads it waits for it. A page being written back counts as clean.
+ *          2. No time slices: a thread that computes keeps its processor until it is done.
+ *          3. Reclaim and the flusher use no processor time of their own.
+ */
+#include "base/size.h"
+#include "machine/model/device.h"
+#include "machine/model/feed.h"
+#include "machine/model/model_private.h"
+
+#define NONE UINT32_MAX
+
+enum {
+	TICK_NS = 100 * 1000 * 1000,
+	PROGRESS_EVERY_OPS = 1 << 14,
+	DONE_BATCH = 64,
+	KERNEL = 0, /* the task of its own threads */
+};
+
+/* A thread of the source, or the kernel's own (index 0). */
+struct task {
+	struct op op;
+	struct io_list io;
+	size_t next_io; /* the first that has not been submitted */
+	uint64_t asked_ns;
+	uint32_t waits_for; /* requests, its own and others' */
+	uint32_t next;      /* in a queue of tasks */
+	bool is_under_way;
+};
+
+/* Submitted to the device. The tag is its index. */
+struct request {
+	uint64_t index, pages; /* of `file`, a read's */
+	uint32_t file;
+	uint32_t task;    /* NONE: the background's */
+	uint32_t waiters; /* of other tasks: first in `waiters`, from 1 */
+	uint32_t place;   /* of a read of data: in `reading` */
+	uint8_t kind;
+	bool is_awaited;
+	uint32_t next_free;
+};
+
+struct waiter {
+	uint32_t task, next;
+};
+
+/* What is written back of a file and not yet on the device. */
+struct file_writes {
+	uint32_t count, waiters;
+};
+
+enum event_kind { EVENT_COMPUTED, EVENT_SLEPT };
+
+struct event {
+	uint64_t at_ns, order;
+	uint32_t task;
+	uint32_t kind;
+};
+
+struct queue {
+	uint32_t first, last;
+};
+
+struct simulation {
+	struct model *model;
+	struct feed *feed;
+	struct device *device;
+	uint64_t request_bytes_max;
+	uint64_t now_ns, next_tick_ns, next_source_ns;
+	uint64_t started_ns; /* of the jobs; UINT64_MAX: not yet */
+	bool source_may_have;
+	uint64_t next_interval_ns;
+	struct result_interval before; /* sums at the end of the last interval */
+	uint64_t next_progress_ops;
+
+	ARRAY(struct task) tasks; /* by thread + 1 */
+	struct queue runnable;    /* waiting for a processor */
+	uint32_t processors, idle_processors;
+	uint64_t busy_ns;
+
+	ARRAY(struct event) events; /* a heap */
+	uint64_t event_order;
+	ARRAY(struct request) requests;
+	uint32_t free_request, requests_under_way;
+	ARRAY(uint32_t) reading; /* requests that read data */
+	ARRAY(struct waiter) waiters;
+	uint32_t free_waiter;
+
+	struct io_list background; /* nobody waits; [background_next .. count - 1] are to come */
+	size_t background_next;
+	uint32_t background_under_way, background_depth;
+	uint64_t background_bytes; /* to come or under way */
+	ARRAY(struct file_writes) file_writes;
+	struct queue throttled; /* writers, until less is dirty */
+	uint32_t tasks_under_way;
+	struct error *error;
+	bool failed;
+};
+
+/* ---- queues and the heap ---- */
+
+static void queue_put(struct simulation *sim, struct queue *queue, uint32_t task)
+{
+	sim->tasks.at[task].next = NONE;
+	if (queue->first == NONE)
+		queue->first = task;
+	else
+		sim->tasks.at[queue->last].next = task;
+	queue->last = task;
+}
+
+static uint32_t queue_take(struct simulation *sim, struct queue *queue)
+{
+	uint32_t task = queue->first;
+
+	queue->first = sim->tasks.at[task].next;
+	return task;
+}
+
+static inline bool event_before(const struct event *a, const struct event *b)
+{
+	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
+}
+
+static void event_add(struct simulation *sim, uint64_t at_ns, uint32_t task, enum event_kind kind)
+{
+	struct event event = {at_ns, sim->event_order++, task, kind};
+	size_t at = sim->events.count;
+
+	(void)array_push(&sim->events);
+	for (; at > 0 && event_before(&event, &sim->events.at[(at - 1) / 2]); at = (at - 1) / 2)
+		sim->events.at[at] = sim->events.at[(at - 1) / 2];
+	sim->events.at[at] = event;
+}
+
+static struct event event_take(struct simulation *sim)
+{
+	struct event first = sim->events.at[0];
+	struct event moved = sim->events.at[--sim->events.count];
+	size_t at = 0, child;
+
+	while ((child = 2 * at + 1) < sim->events.count) {
+		if (child + 1 < sim->events.count &&
+		    event_before(&sim->events.at[child + 1], &sim->events.at[child]))
+			child++;
+		if (!event_before(&sim->events.at[child], &moved))
+			break;
+		sim->events.at[at] = sim->events.at[child];
+		at = child;
+	}
+	sim->events.at[at] = moved;
+	return first;
+}
+
+/* ---- who waits for a request of somebody else ---- */
+
+static void wait_add(struct simulation *sim, uint32_t *list, uint32_t task)
+{
+	uint32_t id = sim->free_waiter;
+
+	if (id)
+		sim->free_waiter = sim->waiters.at[id].next;
+	else
+		id = (uint32_t)((void)array_push(&sim->waiters), sim->waiters.count - 1);
+	sim->waiters.at[id] = (struct waiter){task, *list};
+	*list = id;
+	sim->tasks.at[task].waits_for++;
+}
+
+static void task_goes_on(struct simulation *sim, uint32_t task);
+
+static void wait_over(struct simulation *sim, uint32_t id)
+{
+	while (id) {
+		struct waiter waiter = sim->waiters.at[id];
+
+		sim->waiters.at[id].next = sim->free_waiter;
+		sim->free_waiter = id;
+		id = waiter.next;
+		if (--sim->tasks.at[waiter.task].waits_for == 0)
+			task_goes_on(sim, waiter.task);
+	}
+}
+
+/* Pages that are on their way already, for somebody else. */
+static void wait_for_pages(struct simulation *sim, uint32_t task)
+{
+	const struct cache_run *asked = &sim->model->asked;
+
+	for (size_t i = 0; i < sim->reading.count; i++) {
+		struct request *request = &sim->requests.at[sim->reading.at[i]];
+
+		if (request->file == asked->file && request->index < asked->index + asked->pages &&
+		    asked->index < request->index + request->pages)
+			wait_add(sim, &request->waiters, task);
+	}
+}
+
+static struct file_writes *writes_of(struct simulation *sim, uint32_t file)
+{
+	while (sim->file_writes.count <= file)
+		(void)array_push(&sim->file_writes);
+	return &sim->file_writes.at[file];
+}
+
+/* ---- requests ---- */
+
+static void request_submit(struct simulation *sim, const struct io *io, uint64_t bytes,
+			   uint32_t task, bool is_awaited)
+{
+	struct result_device *asked = &sim->model->requests;
+	uint32_t id = sim->free_request;
+	struct request *request;
+	struct device_request device = {
+		.offset = io->offset,
+		.bytes = bytes,
+		.op = io->kind == IO_READ    ? DEVICE_READ
+		      : io->kind == IO_WRITE ? DEVICE_WRITE
+					     : DEVICE_FLUSH,
+		/* Readahead is a read like any other to the block layer; write-back is not. */
+		.is_background = io->is_background && io->kind == IO_WRITE,
+	};
+
+	if (id)
+		sim->free_request = sim->requests.at[id].next_free;
+	else
+		id = (uint32_t)((void)array_push(&sim->requests), sim->requests.count - 1);
+	request = &sim->requests.at[id];
+	*request = (struct request){
+		.index = io->index,
+		.pages = pages_from_bytes_up(bytes),
+		.file = io->file,
+		.task = task,
+		.kind = io->kind,
+		.is_awaited = is_awaited,
+	};
+	if (io->kind == IO_READ) {
+		asked->reads++;
+		asked->read_bytes += bytes;
+		asked->metadata_read_bytes += io->is_metadata ? bytes : 0;
+		if (io->file) {
+			request->place = (uint32_t)sim->reading.count;
+			*array_push(&sim->reading) = id;
+		}
+	} else if (io->kind == IO_WRITE) {
+		asked->writes++;
+		asked->write_bytes += bytes;
+		asked->metadata_write_bytes += io->is_metadata ? bytes : 0;
+	} else {
+		asked->flushes++;
+	}
+	device.tag = id;
+	sim->requests_under_way++;
+	device_submit(sim->device, sim->now_ns, &device);
+}
+
+/* One request, or as many as the device's largest needs. Returns how many. */
+static uint32_t submit(struct simulation *sim, const struct io *io, uint32_t task, bool is_awaited)
+{
+	struct io part = *io;
+	uint32_t count = 0;
+
+	do {
+		uint64_t bytes =
+			part.bytes < sim->request_bytes_max ? part.bytes : sim->request_bytes_max;
+
+		request_submit(sim, &part, bytes, task, is_awaited);
+		part.offset += bytes;
+		part.bytes -= bytes;
+		part.index += bytes / PAGE_BYTES;
+		count++;
+	} while (part.bytes > 0);
+	return count;
+}
+
+/* Take the request at *at, and those that go on where it ends: the block layer merges them. */
+static struct io take_merged(const struct simulation *sim, const struct io_list *list, size_t *at)
+{
+	struct io io = list->at.at[(*at)++];
+
+	while (*at < list->at.count && io.kind != IO_FLUSH) {
+		const struct io *next = &list->at.at[*at];
+
+		if (next->begins_phase || next->kind != io.kind || next->file != io.file ||
+		    next->is_background != io.is_background ||
+		    next->is_metadata != io.is_metadata || next->offset != io.offset + io.bytes ||
+		    io.bytes + next->bytes > sim->request_bytes_max)
+			break;
+		io.bytes += next->bytes;
+		++*at;
+	}
+	return io;
+}
+
+/* ---- the background ---- */
+
+static void background_submit(struct simulation *sim)
+{
+	while (sim->background_under_way < sim->background_depth &&
+	       sim->background_next < sim->background.at.count) {
+		struct io io = take_merged(sim, &sim->background, &sim->background_next);
+
+		sim->background_under_way += submit(sim, &io, NONE, false);
+	}
+	if (sim->background_next == sim->background.at.count) {
+		sim->background_next = 0;
+		io_list_empty(&sim->background);
+	}
+}
+
+/* What model_carry_out() has put there since `first` is counted. */
+static void background_count(struct simulation *sim, size_t first)
+{
+	for (; first < sim->background.at.count; first++) {
+		const struct io *io = &sim->background.at.at[first];
+
+		sim->background_bytes += io->bytes;
+		if (io->file && io->kind == IO_WRITE)
+			writes_of(sim, io->file)->count++;
+	}
+}
+
+/* ---- tasks ---- */
+
+static bool is_dirty_enough(const struct simulation *sim)
+{
+	struct counters now;
+
+	/* Asked only when something is written back already. */
+	if (sim->background_bytes == 0)
+		return false;
+	cache_counters(sim->model->cache, 0, &now);
+	return now.dirty_pages + sim->background_bytes / PAGE_BYTES >
+	       cache_dirty_allowed(sim->model->cache);
+}
+
+static void task_done(struct simulation *sim, uint32_t task)
+{
+	struct task *at = &sim->tasks.at[task];
+
+	at->is_under_way = false;
+	sim->tasks_under_way--;
+	if (task == KERNEL)
+		return;
+	if (feed_is_started(sim->feed, &at->op) && at->op.kind != OP_COMPUTE &&
+	    at->op.kind != OP_MARK)
+		recorder_latency(&sim->model->recorder, (enum op_kind)at->op.kind,
+				 sim->now_ns - at->asked_ns);
+	feed_completed(sim->feed, &at->op, task - 1, sim->now_ns);
+	sim->source_may_have = true;
+}
+
+/* It waits for nothing: the next phase, or done. */
+static void task_goes_on(struct simulation *sim, uint32_t task)
+{
+	struct task *at = &sim->tasks.at[task];
+
+	while (at->next_io < at->io.at.count) {
+		const struct io *next = &at->io.at.at[at->next_io];
+		struct io io;
+
+		if (at->waits_for > 0 && next->begins_phase)
+			break;
+		/* The kernel's own threads keep as many under way as write-back does. */
+		if (task == KERNEL && at->waits_for >= sim->background_depth)
+			break;
+		io = take_merged(sim, &at->io, &at->next_io);
+		if (task != KERNEL && io.is_background && io.kind != IO_READ) {
+			*array_push(&sim->background.at) = io;
+			background_count(sim, sim->background.at.count - 1);
+		} else {
+			bool is_awaited = task == KERNEL || !io.is_background;
+			uint32_t count = submit(sim, &io, task, is_awaited);
+
+			at->waits_for += is_awaited ? count : 0;
+		}
+	}
+	background_submit(sim);
+	if (at->waits_for > 0)
+		return;
+	if (task != KERNEL && at->op.kind == OP_WRITE && is_dirty_enough(sim)) {
+		queue_put(sim, &sim->throttled, task);
+		return;
+	}
+	task_done(sim, task);
+}
+
+static uint64_t processor_ns(const struct simulation *sim, const struct task *task)
+{
+	const struct pace *pace = &sim->model->options->pace;
+
+	if (task->op.kind == OP_MARK || task->op.kind == OP_EXISTS ||
+	    task->op.kind == OP_EXISTS_SPARSE)
+		return 0;
+	return (task->op.kind == OP_COMPUTE ? task->op.bytes : pace->op_ns) +
+	       pace->hit_ns_per_page * sim->model->op_pages + task->io.cpu_ns;
+}
+
+/* The task has a processor: its op is carried out now. */
+static void task_execute(struct simulation *sim, uint32_t task)
+{
+	struct task *at = &sim->tasks.at[task];
+	struct model *model = sim->model;
+	size_t first = sim->background.at.count;
+	uint64_t ns;
+
+	io_list_empty(&at->io);
+	at->next_io = 0;
+	at->waits_for = 0;
+	model->now_ns = sim->now_ns;
+	model->mount.io = &at->io;
+	if (!model_carry_out(model, &at->op, sim->error)) {
+		sim->failed = true;
+		return;
+	}
+	background_count(sim, first);
+	/* What is there before time begins is not asked of the device. */
+	if (!feed_is_started(sim->feed, &at->op)) {
+		io_list_empty(&at->io);
+		sim->background.at.count = first;
+	}
+	if (sim->reading.count > 0 && model->asked.file)
+		wait_for_pages(sim, task);
+	if ((at->op.kind == OP_FSYNC || at->op.kind == OP_FDATASYNC) &&
+	    operation_file(model, &at->op)) {
+		struct file_writes *writes = writes_of(sim, operation_file(model, &at->op));
+
+		if (writes->count > 0)
+			wait_add(sim, &writes->waiters, task);
+	}
+	ns = processor_ns(sim, at);
+	sim->busy_ns += ns;
+	/* So that nothing goes on before the processor's part is done. */
+	at->waits_for++;
+	event_add(sim, sim->now_ns + ns, task, EVENT_COMPUTED);
+}
+
+static void task_begin(struct simulation *sim, const struct op *op, uint32_t thread)
+{
+	uint32_t task = thread + 1;
+	struct task *at;
+
+	while (sim->tasks.count <= task)
+		(void)array_push(&sim->tasks);
+	at = &sim->tasks.at[task];
+	at->op = *op;
+	at->asked_ns = sim->now_ns;
+	at->is_under_way = true;
+	sim->tasks_under_way++;
+	if (sim->idle_processors == 0) {
+		queue_put(sim, &sim->runnable, task);
+		return;
+	}
+	sim->idle_processors--;
+	task_execute(sim, task);
+}
+
+static void task_computed(struct simulation *sim, uint32_t task)
+{
+	struct task *at = &sim->tasks.at[task];
+
+	if (sim->runnable.first != NONE)
+		task_execute(sim, queue_take(sim, &sim->runnable));
+	else
+		sim->idle_processors++;
+	at = &sim->tasks.at[task];
+	if (at->io.sleep_ns > 0)
+		event_add(sim, sim->now_ns + at->io.sleep_ns, task, EVENT_SLEPT);
+	else if (--at->waits_for == 0)
+		task_goes_on(sim, task);
+}
+
+/* ---- what time brings ---- */
+
+static void request_done(struct simulation *sim, uint32_t id)
+{
+	struct request request = sim->requests.at[id];
+
+	sim->requests.at[id].next_free = sim->free_request;
+	sim->free_request = id;
+	sim->requests_under_way--;
+	if (request.kind == IO_READ && request.file) {
+		uint32_t last = sim->reading.at[--sim->reading.count];
+
+		sim->reading.at[request.place] = last;
+		sim->requests.at[last].place = request.place;
+	}
+	wait_over(sim, request.waiters);
+	if (request.task == NONE) {
+		sim->background_under_way--;
+		sim->background_bytes -= bytes_from_pages(request.pages) < sim->background_bytes
+						 ? bytes_from_pages(request.pages)
+						 : sim->background_bytes;
+		if (request.file) {
+			struct file_writes *writes = writes_of(sim, request.file);
+
+			if (writes->count > 0 && --writes->count == 0) {
+				uint32_t waiters = writes->waiters;
+
+				writes->waiters = 0;
+				wait_over(sim, waiters);
+			}
+		}
+		background_submit(sim);
+	} else if (request.is_awaited && --sim->tasks.at[request.task].waits_for == 0) {
+		task_goes_on(sim, request.task);
+	} else if (request.task == KERNEL) {
+		task_goes_on(sim, KERNEL);
+	}
+}
+
+static void device_completions(struct simulation *sim)
+{
+	uint64_t tags[DONE_BATCH];
+	size_t count;
+
+	do {
+		count = device_advance(sim->device, sim->now_ns, tags, DONE_BATCH);
+		for (size_t i = 0; i < count; i++)
+			request_done(sim, (uint32_t)tags[i]);
+	} while (count == DONE_BATCH);
+}
+
+/* ---- the kernel's own threads ---- */
+
+static void wake_throttled(struct simulation *sim)
+{
+	struct queue waiting = sim->throttled;
+
+	if (waiting.first == NONE || is_dirty_enough(sim))
+		return;
+	sim->throttled.first = NONE;
+	while (waiting.first != NONE)
+		task_done(sim, queue_take(sim, &waiting));
+}
+
+/* Every 100 ms: what is due is written back, and the file system's threads have their turn. */
+static void tick(struct simulation *sim)
+{
+	struct model *model = sim->model;
+	struct task *kernel = &sim->tasks.at[KERNEL];
+	size_t first = sim->background.at.count;
+
+	sim->next_tick_ns = sim->now_ns + TICK_NS;
+	model->now_ns = model->mount.now_ns = sim->now_ns;
+	model_write_back(model);
+	background_count(sim, first);
+	background_submit(sim);
+	if (model->is_mounted && model->fs->background && !kernel->is_under_way) {
+		io_list_empty(&kernel->io);
+		kernel->next_io = 0;
+		kernel->waits_for = 0;
+		model->mount.io = &kernel->io;
+		model->mount.is_background = true;
+		model->fs->background(&model->mount);
+		model->mount.is_background = false;
+		kernel->is_under_way = true;
+		sim->busy_ns += kernel->io.cpu_ns;
+		sim->tasks_under_way++;
+		task_goes_on(sim, KERNEL);
+	}
+	wake_throttled(sim);
+}
+
+/* ---- time series ---- */
+
+static struct result_interval sums(const struct simulation *sim)
+{
+	const struct model *model = sim->model;
+	const struct op_source_interface *source = model->source->interface;
+	struct counters now;
+
+	cache_counters(model->cache, 0, &now);
+	return (struct result_interval){
+		.ops = model->op_count,
+		.work = source->work ? source->work(model->source) : 0,
+		.read_bytes = model->requests.read_bytes,
+		.write_bytes = model->requests.write_bytes,
+		.flushes = model->requests.flushes,
+		.active_file_pages = now.active_file_pages,
+		.inactive_file_pages = now.inactive_file_pages,
+		.dirty_pages = now.dirty_pages,
+		.slab_bytes = now.slab_bytes,
+		.free_bytes = model->is_mounted && model->fs->free_bytes
+				      ? model->fs->free_bytes(&model->mount)
+				      : 0,
+		.arc_bytes = model->is_mounted && model->fs->cache_bytes
+				     ? model->fs->cache_bytes(&model->mount)
+				     : 0,
+	};
+}
+
+static void interval_end(struct simulation *sim)
+{
+	struct result_interval now = sums(sim), part = now;
+
+	part.ops -= sim->before.ops;
+	part.work -= sim->before.work;
+	part.read_bytes -= sim->before.read_bytes;
+	part.write_bytes -= sim->before.write_bytes;
+	part.flushes -= sim->before.flushes;
+	sim->before = now;
+	recorder_interval(&sim->model->recorder, &part, NS_PER_SECOND);
+	sim->next_interval_ns += NS_PER_SECOND;
+}
+
+/* The jobs begin: from here on things count as time. */
+static void start(struct simulation *sim)
+{
+	sim->started_ns = sim->model->started_ns = sim->now_ns;
+	sim->busy_ns = 0;
+	sim->model->requests = (struct result_device){0};
+	sim->before = sums(sim);
+	sim->next_interval_ns = sim->now_ns + NS_PER_SECOND;
+}
+
+static void progress(struct simulation *sim)
+{
+	const struct model_options *options = sim->model->options;
+	struct op_source *source = sim->model->source;
+	struct counters counters;
+	uint64_t done = 0, total = 0;
+
+	sim->next_progress_ops = sim->model->op_count + PROGRESS_EVERY_OPS;
+	if (!options->progress)
+		return;
+	source->interface->progress(source, &done, &total);
+	cache_counters(sim->model->cache, 0, &counters);
+	options->progress(options->progress_context, done, total, sim->model->op_count,
+			  counters.reread_bytes);
+}
+
+/* ---- the loop ---- */
+
+/* All ops that are due now begin. */
+static bool begin_due(struct simulation *sim)
+{
+	while (sim->source_may_have || sim->next_source_ns <= sim->now_ns) {
+		struct op op;
+		uint32_t thread;
+		bool got;
+
+		if (!feed_next(sim->feed, sim->now_ns, &op, &thread, &got, &sim->next_source_ns,
+			       sim->error))
+			return false;
+		sim->source_may_have = got;
+		if (!got)
+			break;
+		if (sim->started_ns == UINT64_MAX && feed_is_started(sim->feed, &op))
+			start(sim);
+		task_begin(sim, &op, thread);
+		if (sim->failed)
+			return false;
+		if (recorder_wants_sample(&sim->model->recorder, sim->model->op_count))
+			model_sample(sim->model);
+	}
+	return true;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* When does the next thing happen? UINT64_MAX: never. */
+static uint64_t next_ns(const struct simulation *sim)
+{
+	uint64_t next = sim->next_source_ns;
+
+	if (sim->events.count > 0)
+		next = least(next, sim->events.at[0].at_ns);
+	next = least(next, device_next_ns(sim->device));
+	/* Ticks go on as long as somebody lives to see them. */
+	if (next != UINT64_MAX || sim->throttled.first != NONE)
+		next = least(next, sim->next_tick_ns);
+	if (next != UINT64_MAX && sim->started_ns != UINT64_MAX)
+		next = least(next, sim->next_interval_ns);
+	return next;
+}
+
+static bool loop(struct simulation *sim)
+{
+	const struct model_options *options = sim->model->options;
+
+	for (;;) {
+		uint64_t next;
+
+		if (!begin_due(sim))
+			return false;
+		if (sim->model->op_count >= sim->next_progress_ops)
+			progress(sim);
+		if (options->interrupted && *options->interrupted)
+			return true;
+		/* Nothing is under way and nothing will come: what is still written back is nobody's. */
+		if (sim->tasks_under_way <= sim->tasks.at[KERNEL].is_under_way &&
+		    sim->next_source_ns == UINT64_MAX)
+			return true;
+		next = next_ns(sim);
+		sim->now_ns = next > sim->now_ns ? next : sim->now_ns;
+		device_completions(sim);
+		while (sim->events.count > 0 && sim->events.at[0].at_ns <= sim->now_ns) {
+			struct event event = event_take(sim);
+
+			if (event.kind == EVENT_COMPUTED)
+				task_computed(sim, event.task);
+			else if (--sim->tasks.at[event.task].waits_for == 0)
+				task_goes_on(sim, event.task);
+			if (sim->failed)
+				return false;
+		}
+		if (sim->next_tick_ns <= sim->now_ns)
+			tick(sim);
+		if (sim->started_ns != UINT64_MAX && sim->next_interval_ns <= sim->now_ns)
+			interval_end(sim);
+	}
+}
+
+static void finish(struct simulation *sim)
+{
+	struct model *model = sim->model;
+	uint64_t started = sim->started_ns != UINT64_MAX ? sim->started_ns : sim->now_ns;
+
+	model->elapsed_ns = sim->now_ns - started;
+	model->busy_ns = sim->busy_ns;
+	model->requests.busy_ns = device_busy_ns(sim->device);
+}
+
+bool simulation_run(struct model *model, struct error *error)
+{
+	struct simulation sim = {
+		.model = model,
+		.feed = feed_create(model->source),
+		.device = device_create(model->options->device, model->mount.options.device_bytes,
+					model->options->seed),
+		.next_tick_ns = TICK_NS,
+		.next_source_ns = UINT64_MAX,
+		.started_ns = UINT64_MAX,
+		.source_may_have = true,
+		.runnable = {.first = NONE},
+		.throttled = {.first = NONE},
+		.processors = model->options->processors,
+		.idle_processors = model->options->processors,
+		.background_depth = cache_write_back_depth(model->cache),
+		.error = error,
+	};
+	bool done;
+
+	sim.request_bytes_max = device_request_bytes_max(sim.device);
+	model->background = &sim.background;
+	(void)array_push(&sim.tasks);
+	(void)array_push(&sim.requests);
+	(void)array_push(&sim.waiters);
+	done = loop(&sim);
+	if (done)
+		finish(&sim);
+	model->background = NULL;
+	model->mount.io = NULL;
+	for (size_t i = 0; i < sim.tasks.count; i++)
+		array_deinit(&sim.tasks.at[i].io.at);
+	array_deinit(&sim.tasks);
+	array_deinit(&sim.events);
+	array_deinit(&sim.requests);
+	array_deinit(&sim.reading);
+	array_deinit(&sim.waiters);
+	array_deinit(&sim.background.at);
+	array_deinit(&sim.file_writes);
+	device_destroy(sim.device);
+	feed_destroy(sim.feed);
+	return done;
+}
