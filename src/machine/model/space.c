@@ -528,6 +528,18 @@ void space_cut(struct space *space, uint32_t file, uint64_t page, space_visit *v
 	}
 }
 
+/* The block layer's plug: what follows the last write on the device is part of it. */
+static bool write_extends(struct io_list *list, uint64_t offset, uint64_t bytes, uint64_t most)
+{
+	struct io *last = list->at.count > 0 ? &list->at.at[list->at.count - 1] : NULL;
+
+	if (!last || list->then || last->kind != IO_WRITE || last->is_metadata ||
+	    last->offset + last->bytes != offset || last->bytes + bytes > most)
+		return false;
+	last->bytes += bytes;
+	return true;
+}
+
 void space_transfer(const struct space *space, struct filesystem_mount *mount, enum io_kind kind,
 		    uint32_t file, uint64_t page, uint64_t pages, uint64_t most)
 {
@@ -537,8 +549,11 @@ void space_transfer(const struct space *space, struct filesystem_mount *mount, e
 		struct space_run run =
 			space_find(space, file, page, end - page < most ? end - page : most);
 
-		if (run.state == SPACE_WRITTEN ||
-		    (run.state == SPACE_UNWRITTEN && kind == IO_WRITE)) {
+		if ((run.state == SPACE_WRITTEN ||
+		     (run.state == SPACE_UNWRITTEN && kind == IO_WRITE)) &&
+		    (kind != IO_WRITE ||
+		     !write_extends(mount->io, run.block * SPACE_BLOCK_BYTES,
+				    run.pages * SPACE_BLOCK_BYTES, most * SPACE_BLOCK_BYTES))) {
 			struct io *io = io_add(mount->io, kind, run.block * SPACE_BLOCK_BYTES,
 					       run.pages * SPACE_BLOCK_BYTES);
 

@@ -28,6 +28,7 @@ enum {
 	GROUP_DATA_BLOCKS = 32768, /* what one bitmap is for; the longest extent, too */
 	GROUPS_PER_DESCRIPTOR_BLOCK = 64,
 	WRITE_BLOCKS = 2048, /* allocated at once in write-back: MAX_WRITEPAGES_EXTENT_LEN */
+	READ_BLOCKS = 1 << 20, /* the device cuts */
 	INODE_EXTENTS = 4,
 	RESERVED_PER_CENT = 5,
 	INODE_TABLE_SHARE = 64, /* of the device: 256 bytes for each 16 KiB */
@@ -37,8 +38,8 @@ enum {
 	 * runs of 6.5 pages: database-workloads.md B.8, divided between them by estimate (buffer
 	 * heads are a block's, a journal handle a run's).
 	 */
-	RUN_CPU_NS = 15000,
-	BLOCK_CPU_NS = 4000,
+	RUN_CPU_NS = 25000,
+	BLOCK_CPU_NS = 1000,
 };
 
 /* ---- places ---- */
@@ -300,7 +301,7 @@ void ext4_fetch(struct filesystem_mount *mount, uint32_t file, uint64_t index, u
 	if (file == fs->device)
 		device_transfer(mount, IO_READ, index, pages);
 	else
-		space_transfer(fs->time->space, mount, IO_READ, file, index, pages, UINT64_MAX);
+		space_transfer(fs->time->space, mount, IO_READ, file, index, pages, READ_BLOCKS);
 }
 
 /* What was unwritten is written. False: nothing was. */
