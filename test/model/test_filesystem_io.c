@@ -462,8 +462,12 @@ static bool is_near(double model, double measured, double slack)
 	return fabs(model - measured) <= fmax(slack, 0.10 * measured);
 }
 
-/* `requests`: how many hundredths the number of requests may be off. */
-static void rows_compare(const char *fs, const struct row rows[ROWS], int fillers, double requests)
+/*
+ * `requests`: what part the number of requests may be off. `rests`: the last two rows begin on a log
+ * whose worker has just come (every 30 s; when it came there is not known).
+ */
+static void rows_compare(const char *fs, const struct row rows[ROWS], int fillers, double requests,
+			 bool rests)
 {
 	int wrong = 0;
 
@@ -482,6 +486,8 @@ static void rows_compare(const char *fs, const struct row rows[ROWS], int filler
 		double kib;
 		bool ok;
 
+		if (rests && row >= RENAME_20)
+			pass(31 * NS_PER_SECOND);
 		memset(&r.total, 0, sizeof(r.total));
 		r.cpu_ns = 0;
 		row_do(row, want->seconds);
@@ -527,7 +533,7 @@ static void ext4_asks_what_linux_asked(void **state)
 
 	(void)state;
 	/* As where it was measured, three inodes are left in the directory's block of them. */
-	rows_compare("ext4", rows, 1, 0.10);
+	rows_compare("ext4", rows, 1, 0.10, false);
 }
 
 static void xfs_asks_what_linux_asked(void **state)
@@ -551,7 +557,7 @@ static void xfs_asks_what_linux_asked(void **state)
 	};
 
 	(void)state;
-	rows_compare("xfs", rows, 0, 0.10);
+	rows_compare("xfs", rows, 0, 0.10, true);
 }
 
 static void btrfs_asks_what_linux_asked(void **state)
@@ -575,7 +581,7 @@ static void btrfs_asks_what_linux_asked(void **state)
 	};
 
 	(void)state;
-	rows_compare("btrfs", rows, 0, 0.10);
+	rows_compare("btrfs", rows, 0, 0.10, false);
 }
 
 int main(void)
