@@ -102,7 +102,7 @@ $(OBJ)/src/cli/%.o: src/cli/%.c $(BUILD)/flags
 	$(call say,CC,$<)
 	$(CC) $(ALL_CFLAGS) -DREFAULT_VERSION='"$(VERSION)"' -MMD -MP -c -o $@ $<
 
-# Where installed scenarios and their manual are looked for: only this file is compiled anew for another PREFIX.
+# Where installed scenarios, devices and their manuals are looked for: only this file is compiled anew for another PREFIX.
 $(BUILD)/prefix: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(PREFIX)' | cmp -s - $@ || printf '%s\n' '$(PREFIX)' > $@
@@ -151,6 +151,7 @@ $(PROGRAM): $(MAIN) $(ROOMS)
 	$(CC) $(ALL_LDFLAGS) -o $@ $(MAIN) $(ROOMS) $(PACKAGE_LIBS)
 ifeq ($(filter $(CURDIR)/%,$(abspath $(BUILD))),)
 	@ln -sfn $(CURDIR)/scenarios $(BUILD)/scenarios     # a build elsewhere finds them beside itself
+	@ln -sfn $(CURDIR)/devices $(BUILD)/devices
 	@ln -sfn $(CURDIR)/docs $(BUILD)/docs
 endif
 
@@ -285,8 +286,10 @@ install: all
 	install -d $(datadir)/scenarios $(dir $(addprefix $(datadir)/,$(wildcard scenarios/*/*.yaml)))
 	for scenario in $(wildcard scenarios/*.yaml scenarios/*/*.yaml); do \
 		install -m 644 $$scenario $(datadir)/$$scenario || exit 1; done
+	install -d $(datadir)/devices
+	for device in $(wildcard devices/*.yaml); do install -m 644 $$device $(datadir)/$$device || exit 1; done
 	install -d $(docdir)
-	install -m 644 docs/scenarios.md $(docdir)/scenarios.md
+	install -m 644 docs/scenarios.md docs/devices.md docs/matrix.md $(docdir)/
 	install -m 644 $(BUILD)/man/*.1 $(mandir)/
 	install -m 644 $(BUILD)/completion/refault $(bashdir)/refault
 	@$(tell_loader)

@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "cache/policy_options.h"
 #include "cli/command.h"
+#include "machine/model/device.h"
 #include "machine/model/model.h"
 #include "op/trace.h"
 #include "report/report.h"
@@ -74,9 +75,8 @@ static bool scenario_item(size_t index, const char **name, const char **summary)
 
 static bool device_item(size_t index, const char **name, const char **summary)
 {
-	*name = "instant";
-	*summary = "nothing takes time: the trace's own time stamps are the clock";
-	return index == 0;
+	*name = device_profile_shipped(index, summary);
+	return *name != NULL;
 }
 
 static const struct kind {

@@ -17,6 +17,7 @@
 #include "measure/value.h"
 #include "report/comparison.h"
 #include "report/report.h"
+#include "report/settings.h"
 #include "source/player.h"
 #include "source/scenario.h"
 #include "source/shipped.h"
@@ -502,6 +503,48 @@ static void results_gather(struct plan *plan)
 	}
 }
 
+static void print_settings(const struct plan *plan, const struct comparison *comparison,
+			   const struct report_options *report, struct arena *arena)
+{
+	const struct scenario *scenario = plan->scenario;
+	size_t cells = scenario->cell_count;
+	const char **labels = arena_alloc(arena, (cells + 1) * sizeof(*labels));
+	const char **published = arena_alloc(arena, (cells + 1) * sizeof(*published));
+	struct settings_claim *claims =
+		arena_alloc(arena, (scenario->claim_count + 1) * sizeof(*claims));
+	const struct settings_table table = {
+		.comparison = comparison,
+		.cells = cells ? labels : NULL,
+		.cells_published = published,
+		.cell_count = cells,
+		.claims = claims,
+		.claim_count = scenario->claim_count,
+	};
+
+	for (size_t i = 0; i < cells; i++) {
+		labels[i] = scenario->cells[i].label;
+		published[i] = scenario->cells[i].published;
+	}
+	for (size_t i = 0; i < scenario->claim_count; i++) {
+		const struct scenario_claim *claim = &scenario->claims[i];
+		size_t first = cells ? claim->cell_index * comparison->count : 0;
+
+		claims[i] = (struct settings_claim){
+			.label = claim->label,
+			.value = claim->value,
+			.published = claim->published,
+			.run = first + claim->setting_index,
+			.against = claim->against ? first + claim->against_index : SIZE_MAX,
+			.low = (double)claim->low_ppm / 1e6,
+			.high = (double)claim->high_ppm / 1e6,
+		};
+	}
+	if (plan->arguments->json)
+		report_json_print(stdout, settings_json(&table, report));
+	else
+		settings_text(stdout, &table, report);
+}
+
 static void print(const struct plan *plan)
 {
 	static const char *const told[] = {"policy", NULL};
@@ -537,6 +580,8 @@ static void print(const struct plan *plan)
 		report_json_print(stdout, report_json(result, &report));
 	else if (!plan->key)
 		report_text(stdout, result, &report);
+	else if (plan->scenario->settings && strcmp(plan->key, "settings") == 0)
+		print_settings(plan, &comparison, &report, &arena);
 	else if (plan->arguments->json)
 		report_json_print(stdout, comparison_json(&comparison, &report));
 	else

@@ -65,10 +65,9 @@ static double distance(uint64_t predicted, uint64_t low, uint64_t high, double l
 	return off / (scale > least ? scale : least);
 }
 
-/* The floor, in the counter's own unit: bytes, or pages, or objects of about a kibibyte. */
-static double floor_of(const struct result *result, enum counter_id counter)
+double validation_floor(uint64_t memory_bytes, enum counter_id counter)
 {
-	double bytes = (double)result->memory_bytes * VALIDATION_FLOOR_PPM / 1e6;
+	double bytes = (double)memory_bytes * VALIDATION_FLOOR_PPM / 1e6;
 
 	if (counter_unit(counter) == COUNTER_UNIT_BYTES)
 		return bytes;
@@ -110,7 +109,8 @@ static void rows_add(struct rows *rows, const struct result *predicted,
 		row.measured = counter_get(kernel, id);
 		row.low = counter_get(low ? low : kernel, id);
 		row.high = counter_get(high ? high : kernel, id);
-		row.error = distance(row.predicted, row.low, row.high, floor_of(measured, id));
+		row.error = distance(row.predicted, row.low, row.high,
+				     validation_floor(measured->memory_bytes, id));
 		*array_push(&rows->all) = row;
 	}
 }
@@ -180,7 +180,8 @@ static bool sample_departs(const struct result *measured, const struct result_sa
 	for (size_t i = 0; i < sizeof(sampled) / sizeof(sampled[0]); i++) {
 		uint64_t predicted = sample_value(a, sampled[i]),
 			 kernel = sample_value(b, sampled[i]);
-		double off = distance(predicted, kernel, kernel, floor_of(measured, sampled[i]));
+		double off = distance(predicted, kernel, kernel,
+				      validation_floor(measured->memory_bytes, sampled[i]));
 
 		if ((off < 0 ? -off : off) <= tolerance)
 			continue;

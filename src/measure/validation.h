@@ -47,6 +47,9 @@ struct validation {
 
 bool validation_is_judged(enum counter_id counter);
 
+/* The floor in the counter's own unit: bytes, or pages, or objects of about a kibibyte. */
+double validation_floor(uint64_t memory_bytes, enum counter_id counter);
+
 /*
  * Compare at each mark that both have, and at the end. The results must outlive it. `tolerance` is
  * what counts as a departure, 0.05 for 5 %. Free with validation_deinit().

@@ -14,26 +14,33 @@ struct value {
 	enum value_unit unit;
 };
 
+/* How long `name` is without "/work". */
+static size_t base_bytes(const char *name)
+{
+	size_t bytes = strlen(name), end = strlen(PER_WORK);
+
+	return bytes > end && strcmp(name + bytes - end, PER_WORK) == 0 ? bytes - end : bytes;
+}
+
 enum value_unit value_unit_of_name(const char *name)
 {
 	static const struct {
 		const char *end;
 		enum value_unit unit;
 	} units[] = {
-		{"_bytes", VALUE_BYTES},
-		{"_ns", VALUE_NS},
-		{"_per_second", VALUE_PER_SECOND},
-		{"_per_s", VALUE_PER_SECOND},
+		{"_bytes", VALUE_BYTES},           {"_ns", VALUE_NS},
+		{"_per_second", VALUE_PER_SECOND}, {"_per_s", VALUE_PER_SECOND},
+		{"tps", VALUE_PER_SECOND},         {".count", VALUE_COUNT},
 	};
-	size_t bytes = strlen(name);
+	size_t bytes = base_bytes(name);
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		size_t end = strlen(units[i].end);
 
-		if (bytes > end && strcmp(name + bytes - end, units[i].end) == 0)
+		if (bytes >= end && strncmp(name + bytes - end, units[i].end, end) == 0)
 			return units[i].unit;
 	}
-	return VALUE_COUNT;
+	return strncmp(name, "latency.", 8) == 0 ? VALUE_NS : VALUE_COUNT;
 }
 
 /* ---- the names that are there in every result ---- */
@@ -197,21 +204,34 @@ static bool work_value(const struct result *result, const char *name, struct val
 	return true;
 }
 
-/* How long `name` is without "/work". */
-static size_t base_bytes(const char *name)
+/* "A:B": what A has for one of B. */
+static bool ratio_value(const struct result *result, const char *name, const char *colon,
+			double *value, enum value_unit *unit)
 {
-	size_t bytes = strlen(name), end = strlen(PER_WORK);
+	char first[VALUE_NAME_BYTES];
+	double divisor;
 
-	return bytes > end && strcmp(name + bytes - end, PER_WORK) == 0 ? bytes - end : bytes;
+	if ((size_t)(colon - name) >= sizeof(first))
+		return false;
+	snprintf(first, sizeof(first), "%.*s", (int)(colon - name), name);
+	if (!result_value(result, first, value, unit) ||
+	    !result_value(result, colon + 1, &divisor, unit) || divisor == 0)
+		return false;
+	*value /= divisor;
+	*unit = VALUE_COUNT;
+	return true;
 }
 
 bool result_value(const struct result *result, const char *name, double *value,
 		  enum value_unit *unit)
 {
+	const char *colon = strchr(name, ':');
 	size_t bytes = base_bytes(name);
 	char base[VALUE_NAME_BYTES];
 	struct value found;
 
+	if (colon)
+		return ratio_value(result, name, colon, value, unit);
 	if (bytes >= sizeof(base))
 		return false;
 	snprintf(base, sizeof(base), "%.*s", (int)bytes, name);
@@ -242,11 +262,16 @@ const char *value_name_at(const struct result *result, size_t index)
 bool value_name_exists(const char *name)
 {
 	static const struct histogram nothing;
+	const char *colon = strchr(name, ':');
 	size_t bytes = base_bytes(name);
 	char base[VALUE_NAME_BYTES], latency[VALUE_NAME_BYTES];
 	const char *what;
 	struct value value;
 
+	if (colon && (size_t)(colon - name) < sizeof(base)) {
+		snprintf(base, sizeof(base), "%.*s", (int)(colon - name), name);
+		return value_name_exists(base) && value_name_exists(colon + 1);
+	}
 	if (bytes >= sizeof(base))
 		return false;
 	snprintf(base, sizeof(base), "%.*s", (int)bytes, name);

@@ -11,7 +11,8 @@
  *                                deviation, p50, p90, p95, p99, p99.9, p99.99, min, max, count
  *   FIGURE                       what a workload says of itself: "wal_bytes"
  *
- * "/work" behind any of them divides by the units of work done: "device.reads/work".
+ * "/work" behind any of them divides by the units of work done: "device.reads/work". "A:B" is A for
+ * one of B: "active_file_pages:inactive_file_pages".
  */
 #ifndef REFAULT_MEASURE_VALUE_H
 #define REFAULT_MEASURE_VALUE_H
@@ -28,7 +29,7 @@ enum value_unit { VALUE_COUNT, VALUE_BYTES, VALUE_NS, VALUE_PER_SECOND };
 bool result_value(const struct result *result, const char *name, double *value,
 		  enum value_unit *unit);
 
-/* The unit that a name tells: "wal_bytes", "latency_ns", "records_per_second"; else a count. */
+/* The unit that a name tells: "wal_bytes", "elapsed_ns", "latency.read.p99", "tps"; else a count. */
 enum value_unit value_unit_of_name(const char *name);
 
 /*

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/size.h"
 #include "measure/value.h"
+#include "report/figure.h"
 #include "report/name.h"
 #include "report/number.h"
 #include "report/report.h"
@@ -15,157 +16,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { WRAP_COLUMNS = 98, CELL_TEXT_BYTES = NUMBER_TEXT_BYTES };
-
-/* What is larger does not fit in 64 bits. */
-#define WHOLE_MAX 1.8e19
-
 /* Nobody gains or loses by less than a hundredth. */
 enum { NOTABLE_PERCENT = 1 };
-
-/* ---- values ---- */
-
-struct value {
-	double number;
-	bool known;
-	enum value_unit unit;
-};
-
-/* Of 0 or more, and far below what 64 bits hold: rounded to the nearest. */
-static uint64_t whole(double number)
-{
-	return (uint64_t)(number + 0.5);
-}
-
-/* Counters are, as long as they are below 2^53. */
-static bool is_whole(double number)
-{
-	return number >= 0 && number < 9007199254740992.0 && number == (double)(uint64_t)number;
-}
-
-static const struct result_stream *stream_find(const struct result *result, const char *name)
-{
-	for (size_t i = 0; i < result->stream_count; i++) {
-		if (strcmp(result->streams[i].name, name) == 0)
-			return &result->streams[i];
-	}
-	return NULL;
-}
-
-static enum value_unit row_unit(const struct comparison_row *row)
-{
-	return !row->value && counter_unit(row->counter) == COUNTER_UNIT_BYTES ? VALUE_BYTES
-									       : VALUE_COUNT;
-}
-
-static struct value row_value(const struct comparison_row *row, const struct result *result)
-{
-	struct value value = {.known = true, .unit = row_unit(row)};
-
-	if (row->value) {
-		value.known = result_value(result, row->value, &value.number, &value.unit);
-		return value;
-	}
-	if (row->stream_count == 0) {
-		value.number = (double)counter_get(&result->totals, row->counter);
-		value.known = result_knows(result, row->counter);
-		return value;
-	}
-	for (size_t i = 0; i < row->stream_count; i++) {
-		const struct result_stream *stream = stream_find(result, row->streams[i]);
-
-		if (!stream)
-			continue; /* did nothing */
-		if (!(stream->known >> row->counter & 1))
-			value.known = false;
-		value.number += (double)counter_get(
-			row->whole_passes ? &stream->at_pass : &stream->counters, row->counter);
-	}
-	return value;
-}
-
-/* "27.3 GB": three digits, powers of ten. */
-static const char *decimal_size(char text[CELL_TEXT_BYTES], uint64_t bytes)
-{
-	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
-	uint64_t one = 1, tenths;
-	size_t unit = 0;
-
-	if (bytes == 0)
-		return strcpy(text, "0");
-	for (; unit < 6 && bytes / one >= 1000; unit++)
-		one *= 1000;
-	tenths = (uint64_t)(((unsigned __int128)bytes * 10 + one / 2) / one);
-	if (unit == 0)
-		snprintf(text, CELL_TEXT_BYTES, "%" PRIu64 " B", bytes);
-	else
-		snprintf(text, CELL_TEXT_BYTES, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10,
-			 tenths % 10, units[unit]);
-	return text;
-}
-
-/* So many parts of `last` that `first` has one of, rounded to the nearest. */
-static uint64_t parts(double last, double first, uint64_t scale)
-{
-	if (is_whole(last) && is_whole(first))
-		return (uint64_t)(((unsigned __int128)last * scale + (uint64_t)first / 2) /
-				  (uint64_t)first);
-	return whole(last / first * (double)scale);
-}
-
-static const char *value_format(char text[CELL_TEXT_BYTES], const struct comparison_row *row,
-				struct value value)
-{
-	uint64_t hundredths;
-
-	if (!value.known)
-		return strcpy(text, "?");
-	if (row->per_bytes && value.number >= 0 &&
-	    value.number / (double)row->per_bytes < WHOLE_MAX / 100) {
-		hundredths = parts(value.number, (double)row->per_bytes, 100);
-		snprintf(text, CELL_TEXT_BYTES, "%" PRIu64 ".%02" PRIu64, hundredths / 100,
-			 hundredths % 100);
-		return text;
-	}
-	if (value.unit == VALUE_BYTES && value.number >= 0 && value.number < WHOLE_MAX &&
-	    (is_whole(value.number) || value.number >= 1000))
-		return decimal_size(text, whole(value.number));
-	if (value.unit == VALUE_BYTES) {
-		number_format(text, value.number, VALUE_COUNT);
-		return strcat(text, " B");
-	}
-	return number_format(text, value.number, value.unit);
-}
-
-/* "0.517"; "-" of nothing. */
-static const char *ratio_format(char text[CELL_TEXT_BYTES], struct value first, struct value last)
-{
-	uint64_t thousandths;
-
-	if (!first.known || !last.known || !(first.number > 0) || !(last.number >= 0) ||
-	    last.number / first.number >= 1000000)
-		return strcpy(text, "-");
-	thousandths = parts(last.number, first.number, 1000);
-	snprintf(text, CELL_TEXT_BYTES, "%" PRIu64 ".%03" PRIu64, thousandths / 1000,
-		 thousandths % 1000);
-	return text;
-}
-
-static struct value published_value(const struct comparison_row *row, size_t i)
-{
-	return (struct value){.number = row->published[i],
-			      .known = row->published_known[i],
-			      .unit = row_unit(row)};
-}
-
-static bool row_is_published(const struct comparison_row *row, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (row->published_known[i])
-			return true;
-	}
-	return false;
-}
 
 /* ---- rows that nobody asked for: what each stream read again ---- */
 
@@ -181,7 +33,7 @@ static bool streams_name_is_new(const struct comparison *comparison, size_t resu
 	const char *name = comparison->results[result].streams[stream].name;
 
 	for (size_t i = 0; i < result; i++) {
-		if (stream_find(&comparison->results[i], name))
+		if (result_stream_find(&comparison->results[i], name))
 			return false;
 	}
 	return true;
@@ -261,27 +113,27 @@ static void headings(struct table *table, const struct comparison *comparison, b
 static void row_print(struct table *table, const struct comparison *comparison,
 		      const struct comparison_row *row, bool published)
 {
-	char text[CELL_TEXT_BYTES], label[NAME_TEXT_BYTES];
-	struct value values[COMPARISON_SETTINGS_MAX];
-	enum value_unit unit = row_unit(row); /* of a value: what the results say */
+	char text[FIGURE_TEXT_BYTES], label[NAME_TEXT_BYTES];
+	struct figure values[COMPARISON_SETTINGS_MAX];
+	enum value_unit unit = figure_unit(row); /* of a value: what the results say */
 
 	table_text(table, name_show(label, row->label, NAME_COLUMNS_MAX));
 	for (size_t i = 0; i < comparison->count; i++) {
-		values[i] = row_value(row, &comparison->results[i]);
-		table_text(table, value_format(text, row, values[i]));
+		values[i] = figure_value(row, &comparison->results[i]);
+		table_text(table, figure_format(text, row, values[i]));
 		if (values[i].known)
 			unit = values[i].unit;
 	}
 	if (comparison->count == 2)
-		table_text(table, ratio_format(text, values[0], values[1]));
+		table_text(table, figure_ratio_format(text, values[0], values[1]));
 	for (size_t i = 0; published && i < comparison->count; i++) {
-		values[i] = published_value(row, i);
+		values[i] = figure_published(row, i);
 		values[i].unit = unit;
-		table_text(table, values[i].known ? value_format(text, row, values[i]) : "");
+		table_text(table, values[i].known ? figure_format(text, row, values[i]) : "");
 	}
 	if (published && comparison->count == 2)
-		table_text(table, row_is_published(row, 2)
-					  ? ratio_format(text, values[0], values[1])
+		table_text(table, figure_is_published(row, 2)
+					  ? figure_ratio_format(text, values[0], values[1])
 					  : "");
 }
 
@@ -308,7 +160,7 @@ static void table_of_rows(FILE *out, const struct comparison *comparison, const 
 	bool published = false;
 
 	for (size_t i = 0; i < rows->count; i++)
-		published |= row_is_published(&rows->at[i], comparison->count);
+		published |= figure_is_published(&rows->at[i], comparison->count);
 	headings(table, comparison, published);
 	for (size_t i = 0; i < rows->count; i++)
 		row_print(table, comparison, &rows->at[i], published);
@@ -318,34 +170,6 @@ static void table_of_rows(FILE *out, const struct comparison *comparison, const 
 }
 
 /* ---- in words ---- */
-
-/*
- * Words of `text` from `column` on, in lines of at most WRAP_COLUMNS; the first goes where the
- * cursor is.
- */
-static void wrapped(FILE *out, const char *text, size_t column)
-{
-	size_t at = column;
-
-	while (*text) {
-		size_t bytes = strcspn(text, " \n");
-		char word[256];
-
-		if (bytes >= sizeof(word))
-			bytes = sizeof(word) - 1;
-		memcpy(word, text, bytes);
-		word[bytes] = '\0';
-		if (at > column && at + 1 + text_columns(word) > WRAP_COLUMNS) {
-			fprintf(out, "\n%*s", (int)column, "");
-			at = column;
-		}
-		fprintf(out, "%s%s", at > column ? " " : "", word);
-		at += text_columns(word) + (at > column);
-		text += bytes;
-		text += strspn(text, " \n");
-	}
-	fputc('\n', out);
-}
 
 enum verdict { VERDICT_SAME, VERDICT_GAINS, VERDICT_LOSES };
 
@@ -358,15 +182,15 @@ static enum verdict stream_verdict(const struct comparison *comparison, const st
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct comparison_row *row = &rows->at[i];
-		struct value a, b;
+		struct figure a, b;
 		uint64_t larger, difference;
 
 		if (row->value || row->stream_count != 1 || strcmp(row->streams[0], name) != 0 ||
 		    (row->counter != COUNTER_reread_bytes &&
 		     row->counter != COUNTER_inodes_reallocated))
 			continue;
-		a = row_value(row, first);
-		b = row_value(row, last);
+		a = figure_value(row, first);
+		b = figure_value(row, last);
 		larger = (uint64_t)(a.number > b.number ? a.number : b.number);
 		difference = larger - (uint64_t)(a.number > b.number ? b.number : a.number);
 		if (!a.known || !b.known || difference <= larger / 100 * NOTABLE_PERCENT)
@@ -420,7 +244,7 @@ static void unknown_values(FILE *out, const struct comparison *comparison, const
 		if (!value || value_name_exists(value))
 			continue;
 		for (size_t r = 0; r < comparison->count; r++)
-			known += row_value(&rows->at[i], &comparison->results[r]).known;
+			known += figure_value(&rows->at[i], &comparison->results[r]).known;
 		if (known)
 			continue;
 		near = value_name_nearest(text, &comparison->results[0], value);
@@ -440,7 +264,7 @@ void comparison_text(FILE *out, const struct comparison *comparison,
 			strcmp(comparison->key, "policy") != 0);
 	if (comparison->summary) {
 		fprintf(out, "%*s", INDENT, "");
-		wrapped(out, comparison->summary, INDENT);
+		report_wrapped(out, comparison->summary, INDENT);
 	}
 	fputc('\n', out);
 	rows_make(&rows, comparison);
@@ -449,38 +273,22 @@ void comparison_text(FILE *out, const struct comparison *comparison,
 	unknown_values(out, comparison, &rows);
 	for (size_t i = 0; i < rows.count; i++) {
 		if (rows.at[i].note)
-			wrapped(out, rows.at[i].note, 0);
+			report_wrapped(out, rows.at[i].note, 0);
 	}
 	if (comparison->source) {
 		fputs("Published: ", out);
-		wrapped(out, comparison->source, strlen("Published: "));
+		report_wrapped(out, comparison->source, strlen("Published: "));
 	}
 	if (comparison->see) {
 		fputs("Next: ", out);
-		wrapped(out, comparison->see, strlen("Next: "));
+		report_wrapped(out, comparison->see, strlen("Next: "));
 	}
 	rows_free(&rows);
 }
 
 /* ---- JSON ---- */
 
-static json_t *number_json(struct value value)
-{
-	if (!value.known || !isfinite(value.number))
-		return json_null();
-	return is_whole(value.number) ? json_integer((json_int_t)value.number)
-				      : json_real(value.number);
-}
-
-static json_t *ratio_json(struct value first, struct value last)
-{
-	if (!first.known || !last.known || first.number == 0 ||
-	    !isfinite(last.number / first.number))
-		return json_null();
-	return json_real(last.number / first.number);
-}
-
-static json_t *row_json(const struct comparison *comparison, const struct comparison_row *row)
+json_t *comparison_row_json(const struct comparison *comparison, const struct comparison_row *row)
 {
 	json_t *object = json_object(), *streams = json_array(), *values = json_array();
 	json_t *published = json_array();
@@ -489,8 +297,9 @@ static json_t *row_json(const struct comparison *comparison, const struct compar
 	for (size_t i = 0; i < row->stream_count; i++)
 		json_array_append_new(streams, json_text(row->streams[i]));
 	for (size_t i = 0; i < comparison->count; i++) {
-		json_array_append_new(values, number_json(row_value(row, &comparison->results[i])));
-		json_array_append_new(published, number_json(published_value(row, i)));
+		json_array_append_new(values,
+				      figure_json(figure_value(row, &comparison->results[i])));
+		json_array_append_new(published, figure_json(figure_published(row, i)));
 	}
 	json_object_set_new(object, "label", json_text(row->label));
 	json_object_set_new(object, "counter",
@@ -503,11 +312,12 @@ static json_t *row_json(const struct comparison *comparison, const struct compar
 					   : json_null());
 	json_object_set_new(object, "values", values);
 	json_object_set_new(object, "ratio",
-			    ratio_json(row_value(row, &comparison->results[0]),
-				       row_value(row, &comparison->results[last])));
+			    figure_ratio_json(figure_value(row, &comparison->results[0]),
+					      figure_value(row, &comparison->results[last])));
 	json_object_set_new(object, "published", published);
-	json_object_set_new(object, "published_ratio",
-			    ratio_json(published_value(row, 0), published_value(row, last)));
+	json_object_set_new(
+		object, "published_ratio",
+		figure_ratio_json(figure_published(row, 0), figure_published(row, last)));
 	return object;
 }
 
@@ -526,7 +336,7 @@ json_t *comparison_json(const struct comparison *comparison, const struct report
 					      json_integer((json_int_t)comparison->elapsed_ns[i]));
 	}
 	for (size_t i = 0; i < rows.count; i++)
-		json_array_append_new(figures, row_json(comparison, &rows.at[i]));
+		json_array_append_new(figures, comparison_row_json(comparison, &rows.at[i]));
 	json_object_set_new(compare, "key", json_text(comparison->key));
 	json_object_set_new(compare, "values", settings);
 	json_object_set_new(json, "compare", compare);

@@ -50,6 +50,9 @@ struct comparison {
 void comparison_text(FILE *out, const struct comparison *comparison,
 		     const struct report_options *options);
 
+/* A row with its values in every result. A new reference. */
+json_t *comparison_row_json(const struct comparison *comparison, const struct comparison_row *row);
+
 /*
  * {"compare": {key, values}, "figures": [...], "runs": [report_json() of each]}. A new reference.
  */

@@ -36,6 +36,12 @@ void marks_left_out(FILE *out, const struct result *result); /* a line that says
 /* A title above a table. */
 void report_heading(FILE *out, const char *text, bool colour);
 
+/*
+ * Words of `text` from `column` on, in lines of at most 98 columns; the first goes where the cursor
+ * is.
+ */
+void report_wrapped(FILE *out, const char *text, size_t column);
+
 /* The next cell of `table`; levels in pages are shown as sizes, as people think of memory. */
 void counter_cell(struct table *table, const struct counters *counters, uint64_t known,
 		  enum counter_id id);

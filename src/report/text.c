@@ -424,3 +424,29 @@ void report_text(FILE *out, const struct result *result, const struct report_opt
 	fputc('\n', out);
 	advice_print(out, result, options);
 }
+
+enum { WRAP_COLUMNS = 98 };
+
+void report_wrapped(FILE *out, const char *text, size_t column)
+{
+	size_t at = column;
+
+	while (*text) {
+		size_t bytes = strcspn(text, " \n");
+		char word[256];
+
+		if (bytes >= sizeof(word))
+			bytes = sizeof(word) - 1;
+		memcpy(word, text, bytes);
+		word[bytes] = '\0';
+		if (at > column && at + 1 + text_columns(word) > WRAP_COLUMNS) {
+			fprintf(out, "\n%*s", (int)column, "");
+			at = column;
+		}
+		fprintf(out, "%s%s", at > column ? " " : "", word);
+		at += text_columns(word) + (at > column);
+		text += bytes;
+		text += strspn(text, " \n");
+	}
+	fputc('\n', out);
+}

@@ -202,7 +202,7 @@ static void figures_print(FILE *out, const struct result *result, bool colour)
 enum line_unit { LINE_RATE, LINE_BYTES_PER_S, LINE_BYTES };
 
 /* Lines of one group have one scale, so that they can be held against each other. */
-enum line_group { GROUP_WORK, GROUP_DEVICE, GROUP_MEMORY, GROUP_SPACE, GROUP_COUNT };
+enum line_group { GROUP_WORK, GROUP_DEVICE, GROUP_DIRTY, GROUP_MEMORY, GROUP_SPACE, GROUP_COUNT };
 
 static const struct line_kind {
 	const char *name;
@@ -216,7 +216,7 @@ static const struct line_kind {
 	{"read", GROUP_DEVICE, LINE_BYTES_PER_S, offsetof(struct result_interval, read_bytes), 1},
 	{"written", GROUP_DEVICE, LINE_BYTES_PER_S, offsetof(struct result_interval, write_bytes),
 	 1},
-	{"dirty", GROUP_MEMORY, LINE_BYTES, offsetof(struct result_interval, dirty_pages),
+	{"dirty", GROUP_DIRTY, LINE_BYTES, offsetof(struct result_interval, dirty_pages),
 	 PAGE_BYTES},
 	{"active", GROUP_MEMORY, LINE_BYTES, offsetof(struct result_interval, active_file_pages),
 	 PAGE_BYTES},

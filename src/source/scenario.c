@@ -111,6 +111,72 @@ static bool cells_read(struct loader *loader, const struct yaml_node *node)
 	return settings_read(loader, node, "cells", SCENARIO_CELLS_MAX, &scenario->cells);
 }
 
+static const char *setting_label_at(const void *context, size_t index)
+{
+	const struct scenario *scenario = context;
+
+	return index < scenario->variant_count ? scenario->variants[index] : NULL;
+}
+
+static const char *cell_label_at(const void *context, size_t index)
+{
+	const struct scenario *scenario = context;
+
+	return index < scenario->cell_count ? scenario->cells[index].label : NULL;
+}
+
+/* Which setting or cell is called so; SIZE_MAX for NULL. */
+static bool label_find(struct loader *loader, const struct yaml_node *node, const char *key,
+		       const char *label, const char *(*at)(const void *, size_t), size_t *index)
+{
+	const struct scenario *scenario = loader->scenario;
+	char hint[80];
+
+	*index = SIZE_MAX;
+	if (!label)
+		return true;
+	for (size_t i = 0; at(scenario, i); i++) {
+		if (strcmp(at(scenario, i), label) == 0) {
+			*index = i;
+			return true;
+		}
+	}
+	return yaml_error(loader->yaml, yaml_get(node, key), loader->error,
+			  "there is no %s called \"%.60s\"%s", key, label,
+			  nearest_hint(hint, label, at, scenario));
+}
+
+static bool claims_read(struct loader *loader, const struct yaml_node *node)
+{
+	struct scenario *scenario = loader->scenario;
+	struct scenario_claim *claim;
+
+	/* Nothing is compared (any more: --set compare=): then nothing is claimed. */
+	if (!node || scenario->variant_count == 0)
+		return true;
+	claim = scenario->claims =
+		arena_alloc(&scenario->arena, (node->count + 1) * sizeof(*claim));
+	for (const struct yaml_node *item = node->first; item; item = item->next, claim++) {
+		struct schema_table table = schema_table(SCHEMA_CLAIM, claim);
+
+		claim->node = item;
+		if (!schema_read(loader->yaml, item, "a claim", &table, 1, loader->error) ||
+		    !label_find(loader, item, "setting", claim->setting, setting_label_at,
+				&claim->setting_index) ||
+		    !label_find(loader, item, "against", claim->against, setting_label_at,
+				&claim->against_index) ||
+		    !label_find(loader, item, "cell", claim->cell, cell_label_at,
+				&claim->cell_index))
+			return false;
+		if (scenario->cell_count > 0 && !claim->cell)
+			return yaml_error_key(
+				loader->yaml, item, loader->error,
+				"where there are cells, a claim is about one of them");
+		scenario->claim_count++;
+	}
+	return true;
+}
+
 static bool compare_read(struct loader *loader, const struct yaml_node *node)
 {
 	struct scenario *scenario = loader->scenario;
@@ -253,6 +319,7 @@ static bool scenario_read(struct scenario *scenario, const char *name, const cha
 	       jobs_read(&loader, scenario->jobs_node) &&
 	       compare_read(&loader, scenario->compare_node) &&
 	       cells_read(&loader, scenario->cells_node) &&
+	       claims_read(&loader, scenario->claims_node) &&
 	       figures_read(&loader, scenario->figures_node);
 }
 

@@ -147,6 +147,14 @@ struct scenario_setting {
 	size_t set_count;
 };
 
+/* What must come out, within so much. */
+struct scenario_claim {
+	const struct yaml_node *node;
+	const char *label, *value, *setting, *against, *cell, *published; /* NULL: not given */
+	uint64_t low_ppm, high_ppm;
+	size_t setting_index, against_index, cell_index; /* SIZE_MAX: none */
+};
+
 /* A row of the comparison. */
 struct scenario_figure {
 	const struct yaml_node *node;
@@ -167,7 +175,7 @@ struct scenario {
 	uint64_t seed;
 	bool sync;
 	const struct yaml_node *machine_node, *files_node, *jobs_node, *compare_node, *cells_node,
-		*figures_node;
+		*claims_node, *figures_node;
 
 	struct scenario_machine machine;
 	struct scenario_file *files;
@@ -183,6 +191,8 @@ struct scenario {
 	struct scenario_setting *settings; /* by variant, if compare_key is "settings"; else NULL */
 	struct scenario_setting *cells;
 	size_t cell_count;
+	struct scenario_claim *claims;
+	size_t claim_count;
 	struct scenario_figure *figures;
 	size_t figure_count;
 

@@ -18,6 +18,7 @@
 #define STRUCT_JOB      struct scenario_job
 #define STRUCT_STEP     struct scenario_step
 #define STRUCT_SETTING  struct scenario_setting
+#define STRUCT_CLAIM    struct scenario_claim
 #define STRUCT_FIGURE   struct scenario_figure
 
 /* A section's keys stand together. */
@@ -40,8 +41,9 @@ enum { KEY_COUNT = sizeof(all_keys) / sizeof(all_keys[0]) };
 
 const char *schema_section_name(enum schema_section section)
 {
-	static const char *const names[SCHEMA_SECTION_COUNT] = {
-		"scenario", "machine", "device", "file", "job", "step", "setting", "figure"};
+	static const char *const names[SCHEMA_SECTION_COUNT] = {"scenario", "machine", "device",
+								"file",     "job",     "step",
+								"setting",  "claim",   "figure"};
 
 	return names[section];
 }

@@ -21,6 +21,22 @@ enum { FOLDERS_MAX = 16, SHIPPED_MAX = 1000 };
 
 static const char ending[] = ".yaml";
 
+/* What is found by name, and the list of it. */
+struct shelf {
+	const char *noun; /* "scenario" */
+	const char
+		*plural; /* "scenarios": its folder in the tree, and what `refault list` calls it */
+	const char *variable; /* of the environment: folders of the user's own */
+	struct shipped *list; /* made when first asked for, and kept */
+	size_t count;
+	bool is_listed;
+};
+
+static struct shelf scenarios = {
+	.noun = "scenario", .plural = "scenarios", .variable = "REFAULT_SCENARIOS"};
+static struct shelf devices = {
+	.noun = "device", .plural = "devices", .variable = "REFAULT_DEVICES"};
+
 struct folders {
 	char at[FOLDERS_MAX][PATH_MAX];
 	size_t count;
@@ -61,9 +77,10 @@ static void own_places(struct folders *folders, const char *below, const char *i
 	folder_add(folders, REFAULT_SHAREDIR, strlen(REFAULT_SHAREDIR), end);
 }
 
-static void folders_find(struct folders *folders)
+static void folders_find(struct folders *folders, const struct shelf *shelf)
 {
-	const char *wanted = getenv("REFAULT_SCENARIOS");
+	const char *wanted = getenv(shelf->variable);
+	char installed[64];
 
 	folders->count = 0;
 	while (wanted && *wanted) {
@@ -73,11 +90,12 @@ static void folders_find(struct folders *folders)
 		wanted += bytes;
 		wanted += *wanted == ':';
 	}
-	own_places(folders, "scenarios", "refault/scenarios");
+	snprintf(installed, sizeof(installed), "refault/%s", shelf->plural);
+	own_places(folders, shelf->plural, installed);
 }
 
-bool shipped_read(char **text, size_t *bytes, const char *path, size_t bytes_max,
-		  struct error *error)
+static bool text_read(const struct shelf *shelf, char **text, size_t *bytes, const char *path,
+		      size_t bytes_max, struct error *error)
 {
 	FILE *file = fopen(path, "rbe");
 	struct stat status;
@@ -85,18 +103,19 @@ bool shipped_read(char **text, size_t *bytes, const char *path, size_t bytes_max
 
 	*text = NULL;
 	if (!file)
-		return error_input(error, "cannot read scenario %s: %s", path, strerror(errno));
+		return error_input(error, "cannot read %s %s: %s", shelf->noun, path,
+				   strerror(errno));
 	if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
-		error_input(error, "cannot read scenario %s: it is a directory", path);
+		error_input(error, "cannot read %s %s: it is a directory", shelf->noun, path);
 		goto out;
 	}
 	*text = memory_alloc(bytes_max + 2, 1);
 	*bytes = fread(*text, 1, bytes_max + 1, file);
 	if (ferror(file))
-		error_input(error, "cannot read scenario %s: %s", path, strerror(errno));
+		error_input(error, "cannot read %s %s: %s", shelf->noun, path, strerror(errno));
 	else if (*bytes > bytes_max)
-		error_input(error, "%s has more than %zu bytes: that is no scenario", path,
-			    bytes_max);
+		error_input(error, "%s has more than %zu bytes: that is no %s", path, bytes_max,
+			    shelf->noun);
 	else
 		ok = true;
 out:
@@ -108,10 +127,19 @@ out:
 	return ok;
 }
 
-/* ---- the list ---- */
+bool shipped_read(char **text, size_t *bytes, const char *path, size_t bytes_max,
+		  struct error *error)
+{
+	return text_read(&scenarios, text, bytes, path, bytes_max, error);
+}
 
-static struct shipped shipped_list[SHIPPED_MAX];
-static size_t shipped_count;
+bool shipped_device_read(char **text, size_t *bytes, const char *path, size_t bytes_max,
+			 struct error *error)
+{
+	return text_read(&devices, text, bytes, path, bytes_max, error);
+}
+
+/* ---- the list ---- */
 
 static int shipped_compare(const void *a, const void *b)
 {
@@ -139,10 +167,10 @@ static const char *summary_read(struct arena *arena, const char *path)
 	return !ok ? "(is not YAML)" : node && node->kind == YAML_SCALAR ? node->text : "";
 }
 
-static bool shipped_has(const char *name)
+static bool shelf_has(const struct shelf *shelf, const char *name)
 {
-	for (size_t i = 0; i < shipped_count; i++) {
-		if (strcmp(shipped_list[i].name, name) == 0)
+	for (size_t i = 0; i < shelf->count; i++) {
+		if (strcmp(shelf->list[i].name, name) == 0)
 			return true;
 	}
 	return false;
@@ -155,8 +183,9 @@ static bool ends_with(const char *text, const char *end)
 	return length > bytes && strcmp(text + length - bytes, end) == 0;
 }
 
-/* What lies in `folder`, and in the folders in it: those scenarios are called BELOW/NAME. */
-static void folder_list(struct arena *arena, const char *folder, const char *below)
+/* What lies in `folder`, and in the folders in it: those are called BELOW/NAME. */
+static void folder_list(struct shelf *shelf, struct arena *arena, const char *folder,
+			const char *below)
 {
 	DIR *directory = opendir(folder);
 	struct dirent *entry;
@@ -169,16 +198,16 @@ static void folder_list(struct arena *arena, const char *folder, const char *bel
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
 		if (!*below && entry->d_type == DT_DIR)
-			folder_list(arena, path, entry->d_name);
+			folder_list(shelf, arena, path, entry->d_name);
 		if (!ends_with(entry->d_name, ending))
 			continue;
 		bytes = (size_t)snprintf(name, sizeof(name), "%s%s%s", below, *below ? "/" : "",
 					 entry->d_name);
 		bytes -= strlen(ending);
 		name[bytes] = '\0';
-		if (shipped_count == SHIPPED_MAX || shipped_has(name))
+		if (shelf->count == SHIPPED_MAX || shelf_has(shelf, name))
 			continue;
-		shipped_list[shipped_count++] = (struct shipped){
+		shelf->list[shelf->count++] = (struct shipped){
 			.name = arena_text(arena, name, bytes),
 			.summary = summary_read(arena, path),
 			.path = arena_text(arena, path, strlen(path)),
@@ -188,27 +217,45 @@ static void folder_list(struct arena *arena, const char *folder, const char *bel
 		closedir(directory);
 }
 
-const struct shipped *scenario_at(size_t index)
+static const struct shipped *shelf_at(struct shelf *shelf, size_t index)
 {
 	static struct arena arena; /* as long as the program */
-	static bool is_made;
 
-	if (!is_made) {
+	if (!shelf->is_listed) {
 		struct folders *folders = memory_alloc(1, sizeof(*folders));
 
-		folders_find(folders);
+		shelf->list = arena_alloc(&arena, SHIPPED_MAX * sizeof(*shelf->list));
+		folders_find(folders, shelf);
 		for (size_t i = 0; i < folders->count; i++)
-			folder_list(&arena, folders->at[i], "");
-		qsort(shipped_list, shipped_count, sizeof(shipped_list[0]), shipped_compare);
+			folder_list(shelf, &arena, folders->at[i], "");
+		qsort(shelf->list, shelf->count, sizeof(shelf->list[0]), shipped_compare);
 		memory_free(folders);
-		is_made = true;
+		shelf->is_listed = true;
 	}
-	return index < shipped_count ? &shipped_list[index] : NULL;
+	return index < shelf->count ? &shelf->list[index] : NULL;
 }
 
-static const char *shipped_name_at(const void *context, size_t index)
+const struct shipped *scenario_at(size_t index)
+{
+	return shelf_at(&scenarios, index);
+}
+
+const struct shipped *shipped_device_at(size_t index)
+{
+	return shelf_at(&devices, index);
+}
+
+static const char *scenario_name_at(const void *context, size_t index)
 {
 	const struct shipped *shipped = scenario_at(index);
+
+	(void)context;
+	return shipped ? shipped->name : NULL;
+}
+
+static const char *device_name_at(const void *context, size_t index)
+{
+	const struct shipped *shipped = shipped_device_at(index);
 
 	(void)context;
 	return shipped ? shipped->name : NULL;
@@ -240,7 +287,8 @@ static void detour_remove(char *path, size_t bytes)
 	free(plain);
 }
 
-bool shipped_find(char *path, size_t bytes, const char *name, struct error *error)
+static bool shelf_find(const struct shelf *shelf, char *path, size_t bytes, const char *name,
+		       struct error *error)
 {
 	struct folders *folders;
 	const char *near;
@@ -249,13 +297,13 @@ bool shipped_find(char *path, size_t bytes, const char *name, struct error *erro
 	if (ends_with(name, ".yaml") || ends_with(name, ".yml") || name[0] == '/' ||
 	    name[0] == '.' || (strchr(name, '/') && is_there(name))) {
 		if (snprintf(path, bytes, "%s", name) >= (int)bytes)
-			return error_input(error, "the path of the scenario is too long");
+			return error_input(error, "the path of the %s is too long", shelf->noun);
 		return true;
 	}
 	if (strlen(name) > PATH_MAX / 4)
-		return error_input(error, "no scenario has a name as long as that");
+		return error_input(error, "no %s has a name as long as that", shelf->noun);
 	folders = memory_alloc(1, sizeof(*folders));
-	folders_find(folders);
+	folders_find(folders, shelf);
 	for (size_t i = 0; i < folders->count && !found; i++) {
 		snprintf(path, bytes, "%s/%s%s", folders->at[i], name, ending);
 		found = is_file(path);
@@ -269,10 +317,20 @@ bool shipped_find(char *path, size_t bytes, const char *name, struct error *erro
 		snprintf(path, bytes, "%s", name);
 		return true;
 	}
-	near = nearest_word(name, shipped_name_at, NULL);
-	return error_input(error,
-			   "no scenario \"%.80s\"%s%s%s. `refault list scenarios` shows all.", name,
-			   near ? " (nearest: " : "", near ? near : "", near ? ")" : "");
+	near = nearest_word(name, shelf == &scenarios ? scenario_name_at : device_name_at, NULL);
+	return error_input(error, "no %s \"%.80s\"%s%s%s. `refault list %s` shows all.",
+			   shelf->noun, name, near ? " (nearest: " : "", near ? near : "",
+			   near ? ")" : "", shelf->plural);
+}
+
+bool shipped_find(char *path, size_t bytes, const char *name, struct error *error)
+{
+	return shelf_find(&scenarios, path, bytes, name, error);
+}
+
+bool shipped_device_find(char *path, size_t bytes, const char *name, struct error *error)
+{
+	return shelf_find(&devices, path, bytes, name, error);
 }
 
 const char *shipped_manual(char *path, size_t bytes)

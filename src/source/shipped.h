@@ -1,9 +1,10 @@
 /*
- * shipped: finding scenarios by name
+ * shipped: finding scenarios, and profiles of devices, by name
  *
  * Looked for in this order: $REFAULT_SCENARIOS (folders between colons), the folder scenarios/ in or
  * beside the program's own folder (a build directory in the source tree: build/refault and
- * scenarios/), and the installed one, REFAULT_SHAREDIR/refault/scenarios.
+ * scenarios/), and the installed one, REFAULT_SHAREDIR/refault/scenarios. Devices likewise:
+ * $REFAULT_DEVICES, devices/, REFAULT_SHAREDIR/refault/devices.
  */
 #ifndef REFAULT_SOURCE_SHIPPED_H
 #define REFAULT_SOURCE_SHIPPED_H
@@ -44,5 +45,11 @@ struct shipped {
  * order, those of folders last; NULL after the last. The list is made once, and kept.
  */
 const struct shipped *scenario_at(size_t index);
+
+/* The same of devices. */
+bool shipped_device_find(char *path, size_t bytes, const char *name, struct error *error);
+bool shipped_device_read(char **text, size_t *bytes, const char *path, size_t bytes_max,
+			 struct error *error);
+const struct shipped *shipped_device_at(size_t index);
 
 #endif

@@ -278,6 +278,34 @@ static void numbers_are_whole_and_nothing_else(void **state)
 	assert_int_equal(number, 4812);
 }
 
+static void decimals_are_the_nearest_double(void **state)
+{
+	static const char *const wrong[] = {"", ".", "1.", "x", "1.2.3", "-1", "1e3", "1.5 apples"};
+	struct error error = {0};
+	double number = 0;
+
+	(void)state;
+	assert_true(decimal_parse(&number, "4.96", "published", &error));
+	assert_true(number == 4.96);
+	assert_true(decimal_parse(&number, "0.1", "published", &error));
+	assert_true(number == 0.1);
+	assert_true(decimal_parse(&number, "2349.5", "published", &error));
+	assert_true(number == 2349.5);
+	assert_true(decimal_parse(&number, "27262988288", "published", &error));
+	assert_true(number == 27262988288.0);
+	assert_true(decimal_parse(&number, "35.7KiB", "published", &error));
+	assert_true(number == 36556);
+	assert_true(decimal_parse(&number, "1.14ms", "published", &error));
+	assert_true(number == 1140000);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		if (decimal_parse(&number, wrong[i], "published", &error))
+			fail_msg("\"%s\" is %g", wrong[i], number);
+		assert_int_equal(error.kind, ERROR_INPUT);
+		assert_non_null(strstr(error.message, "published"));
+	}
+	assert_true(number == 1140000);
+}
+
 static void sizes_counts_and_times_are_written_for_people(void **state)
 {
 	char text[2 * SIZE_TEXT_BYTES];
@@ -434,6 +462,7 @@ int main(void)
 		cmocka_unit_test(wrong_sizes_are_refused_with_the_reason),
 		cmocka_unit_test(times_are_read_as_people_write_them),
 		cmocka_unit_test(numbers_are_whole_and_nothing_else),
+		cmocka_unit_test(decimals_are_the_nearest_double),
 		cmocka_unit_test(sizes_counts_and_times_are_written_for_people),
 		cmocka_unit_test(pages_round_the_way_they_say),
 		cmocka_unit_test(an_array_keeps_what_was_pushed_and_zeroes_the_rest),

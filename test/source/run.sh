@@ -57,6 +57,12 @@ exits 2 "no such value" "$REFAULT" run hello --set 'compare={activate_on_write: 
 exits 2 "no such file system" "$REFAULT" run hello --set machine.filesystem=ext5
 says err "nearest: ext4"
 exits 2 "no such counter" "$REFAULT" run hello --set 'figures=[{label: x, counter: reread}]'
+exits 0 "values that are no counters" "$REFAULT" run cache-pressure-256m --set 'figures=[{label: x, counter: device.reads/work}, {label: y, counter: latency.read.p99.9, published: [1.5ms, 0.25]}]'
+says out "1.50 ms"
+exits 2 "a value of that name nearly" "$REFAULT" run cache-pressure-256m --set 'figures=[{label: x, counter: device.reeds/work}]'
+says err 'no counter "device.reeds/work" (nearest: "device.reads/work")'
+exits 2 "a value of one job alone" "$REFAULT" run cache-pressure-256m --set 'figures=[{label: x, counter: tps, jobs: reader1}]'
+says err '"tps" is of the whole run: only plain counters are kept by job'
 exits 2 "--set without a value" "$REFAULT" run hello --set machine
 says err "is not KEY=VALUE"
 head -c 3000 "$REFAULT" >"$scratch/program.yaml"

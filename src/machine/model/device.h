@@ -40,6 +40,10 @@ void device_profile_free(struct device_profile *profile);
 const char *device_profile_name(const struct device_profile *profile);
 const char *device_profile_summary(const struct device_profile *profile);
 const char *device_profile_source(const struct device_profile *profile);
+const char *device_profile_kind(const struct device_profile *profile); /* "flash" */
+
+/* How large such a device is, bytes; 0: the profile does not say. A larger one is made if asked for. */
+uint64_t device_profile_size(const struct device_profile *profile);
 
 /* The profiles that ship, in order of their names: NULL after the last. The text stays valid. */
 const char *device_profile_shipped(size_t index, const char **summary);
@@ -55,7 +59,10 @@ uint64_t device_request_bytes_max(const struct device *device);
 /* A request comes at `now_ns`. */
 void device_submit(struct device *device, uint64_t now_ns, const struct device_request *request);
 
-/* When something will next be done; UINT64_MAX: nothing is under way. */
+/*
+ * When something may next be done (not before; it may turn out that nothing is then: ask again after
+ * device_advance()). UINT64_MAX: nothing is under way.
+ */
 uint64_t device_next_ns(const struct device *device);
 
 /*

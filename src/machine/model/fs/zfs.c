@@ -105,10 +105,6 @@ static uint32_t block_place(struct filesystem_state *fs, uint32_t units, struct 
 	return *count ? address_of(fs, pieces, *count) : 0;
 }
 
-static const char no_room[] =
-	"the pool is full: zfs keeps a 32nd of it, and what is freed can be used two transaction "
-	"groups later; a larger device is needed";
-
 uint32_t zfs_block_write(struct filesystem_mount *mount, uint32_t units, bool is_metadata)
 {
 	struct filesystem_state *fs = mount->state;
@@ -116,7 +112,7 @@ uint32_t zfs_block_write(struct filesystem_mount *mount, uint32_t units, bool is
 	uint32_t count, address = block_place(fs, units, pieces, &count);
 
 	if (!address) {
-		mount->failure = no_room;
+		mount->is_out_of_space = true;
 		return 0;
 	}
 	mount_cpu(mount, ZFS_CPU_ZIO_NS * count +
@@ -290,16 +286,16 @@ static void zfs_mount(struct filesystem_mount *mount)
 		fs->record_bytes = ZFS_RECORD_BYTES_DEFAULT;
 		return;
 	}
-	for (uint32_t node = 0; node < tree->nodes.count && !mount->failure; node++)
+	for (uint32_t node = 0; node < tree->nodes.count && !mount->is_out_of_space; node++)
 		if (tree_exists(tree, node) && !node_place(mount, node))
-			mount->failure = "the files that exist do not fit the device";
+			mount->is_out_of_space = true;
 	zfs_records_grow(&fs->files.at[ZFS_DNODES],
 			 fs->next_object / ZFS_BLOCK_DNODES + UINT64_C(1));
-	if (!mount->failure && !file_place(fs, &fs->files.at[ZFS_DNODES]))
-		mount->failure = "the files that exist do not fit the device";
+	if (!mount->is_out_of_space && !file_place(fs, &fs->files.at[ZFS_DNODES]))
+		mount->is_out_of_space = true;
 	if (fs->space) {
 		if (zfs_space_usable_bytes(fs->space) == 0)
-			mount->failure = "the files that exist do not fit the device";
+			mount->is_out_of_space = true;
 		/* What came before is nobody's work. */
 		fs->work_paid = *zfs_space_work(fs->space);
 	}

@@ -1,0 +1,287 @@
+/*
+ * If this fails, somebody waits for the wrong thing, too long or not at all: a throughput or a
+ * latency is then wrong without any counter being so.
+ */
+#include "model_test.h"
+
+#include <unistd.h>
+
+#include "machine/model/device.h"
+
+/* A device of so many channels: a read takes 1 ms, a write 2 ms, a flush 3 ms. */
+static struct device_profile *device_of(unsigned int channels)
+{
+	char path[] = "/tmp/refault-test-XXXXXX.yaml";
+	int fd = mkstemps(path, 5);
+	struct device_profile *profile;
+	struct error error;
+
+	assert_true(fd >= 0);
+	dprintf(fd,
+		"kind: volume\nsummary: a test's\nsource: a test\nchannels: %u\n"
+		"read_latency: 1ms\nread_sigma: 0\nwrite_latency: 2ms\nwrite_sigma: 0\n"
+		"flush_time: 3ms\niops: 1000000000\nbandwidth: 1000GB/s\nmerge_size: 4KiB\n"
+		"burst_requests: 1000000\nburst_bytes: 1GiB\nrequest_max: 1MiB\n",
+		channels);
+	close(fd);
+	profile = device_profile_load(path, &error);
+	if (!profile)
+		fail_msg("%s", error.message);
+	unlink(path);
+	return profile;
+}
+
+struct timed {
+	unsigned int channels, processors;
+	uint64_t op_ns, memory_bytes;
+	const char *policy;
+	struct result result;
+};
+
+static void run_timed(struct timed *timed, const char *text)
+{
+	struct op_memory *memory = op_memory_parse(text);
+	struct device_profile *device = device_of(timed->channels);
+	struct model_options options = {
+		.memory_bytes = timed->memory_bytes ? timed->memory_bytes : 256 * MIB,
+		.seed = 1,
+		.device = device,
+		.device_bytes = 64 * GIB,
+		.processors = timed->processors ? timed->processors : 4,
+		.pace = {.op_ns = timed->op_ns},
+	};
+	struct error error;
+
+	options.filesystem = filesystem_find("flat");
+	assert_true(
+		policy_options_parse(&options.policy, timed->policy ? timed->policy : "", &error));
+	if (!model_run(&options, &memory->source, &timed->result, &error))
+		fail_msg("%s", error.message);
+	op_source_destroy(&memory->source);
+	device_profile_free(device);
+}
+
+static uint64_t most(const struct timed *timed, const char *kind)
+{
+	for (size_t i = 0; i < timed->result.latency_count; i++)
+		if (strcmp(timed->result.latencies[i].name, kind) == 0)
+			return timed->result.latencies[i].ns.most / NS_PER_US;
+	fail_msg("nobody did a %s", kind);
+	return 0;
+}
+
+static uint64_t least(const struct timed *timed, const char *kind)
+{
+	for (size_t i = 0; i < timed->result.latency_count; i++)
+		if (strcmp(timed->result.latencies[i].name, kind) == 0)
+			return timed->result.latencies[i].ns.least / NS_PER_US;
+	fail_msg("nobody did a %s", kind);
+	return 0;
+}
+
+static const char far_pages[] = "exists a 0 100000000\n"
+				"@1 fadvise_random a\n@2 fadvise_random a\n"
+				"@1 read a 0 4096\n@2 read a 49999872 4096";
+
+static void readers_queue_at_a_device_of_one_channel(void **state)
+{
+	struct timed timed = {.channels = 1};
+
+	(void)state;
+	run_timed(&timed, far_pages);
+	assert_int_equal(least(&timed, "read"), 1000);
+	assert_in_range(most(&timed, "read"), 1990, 2000);
+	assert_int_equal(timed.result.device.reads, 2);
+	assert_int_equal(timed.result.device.read_bytes, 8192);
+	result_deinit(&timed.result);
+}
+
+static void and_do_not_at_one_of_two(void **state)
+{
+	struct timed timed = {.channels = 2};
+
+	(void)state;
+	run_timed(&timed, far_pages);
+	assert_int_equal(most(&timed, "read"), 1000);
+	result_deinit(&timed.result);
+}
+
+static void a_page_on_its_way_is_waited_for_and_read_once(void **state)
+{
+	struct timed timed = {.channels = 8};
+
+	(void)state;
+	run_timed(&timed, "exists a 0 100000000\n@1 fadvise_random a\n@2 fadvise_random a\n"
+			  "@1 read a 0 4096\n@2 read a 0 4096");
+	assert_int_equal(timed.result.device.reads, 1);
+	/* The second asks 1 us after the first. */
+	assert_in_range(least(&timed, "read"), 999, 999);
+	assert_int_equal(most(&timed, "read"), 1000);
+	result_deinit(&timed.result);
+}
+
+static void what_readahead_brings_besides_is_not_waited_for(void **state)
+{
+	struct timed timed = {.channels = 8};
+	const struct histogram *reads;
+
+	(void)state;
+	/* From the second read on, the marker is met: a window more is asked for. */
+	run_timed(&timed, "exists a 0 100000000\nread a 0 16384\nread a 16384 16384\n"
+			  "read a 32768 16384\nread a 49152 16384");
+	assert_int_equal(timed.result.latency_count, 1);
+	reads = &timed.result.latencies[0].ns;
+	assert_int_equal(reads->count, 4);
+	assert_true(reads->sum < (unsigned __int128)4 * NS_PER_MS);
+	result_deinit(&timed.result);
+}
+
+static void a_sync_waits_for_its_writes_and_then_for_the_flush(void **state)
+{
+	struct timed timed = {.channels = 8};
+
+	(void)state;
+	run_timed(&timed, "exists a 0 100000000\nwrite a 0 4096\nfdatasync a\n");
+	assert_int_equal(most(&timed, "write"), 0);
+	assert_int_equal(most(&timed, "fdatasync"), 5000);
+	assert_int_equal(timed.result.device.writes, 1);
+	assert_int_equal(timed.result.device.flushes, 1);
+	result_deinit(&timed.result);
+}
+
+static void a_sync_waits_for_what_was_only_begun(void **state)
+{
+	struct timed timed = {.channels = 8};
+
+	(void)state;
+	run_timed(&timed, "exists a 0 100000000\nwrite a 0 4096\nsync_file_range a 0 4096\n"
+			  "fdatasync a\n");
+	assert_int_equal(most(&timed, "sync_file_range"), 0);
+	assert_int_equal(timed.result.device.writes, 1);
+	/* It asked 1 us after the write was begun. */
+	assert_in_range(most(&timed, "fdatasync"), 4998, 4999);
+	result_deinit(&timed.result);
+}
+
+static void write_back_keeps_so_many_requests_at_the_device(void **state)
+{
+	struct timed few = {.channels = 1000, .policy = "linux-6.18"},
+		     many = {.channels = 1000, .policy = "linux-4.5"};
+	char *ops = malloc(1 << 16), *at;
+
+	(void)state;
+	at = stpcpy(ops, "exists a 0 1000000000\n");
+	for (int i = 0; i < 64; i++)
+		at += sprintf(at, "write a %d 4096\n", i * 10000000);
+	strcpy(at, "sync_file_range a 0 1000000000\nfdatasync a\n");
+	run_timed(&few, ops);
+	run_timed(&many, ops);
+	/* 64 requests, 8 at a time: 16 ms; or all at once: 2 ms. */
+	assert_in_range(most(&few, "fdatasync"), 18990, 19000);
+	assert_in_range(most(&many, "fdatasync"), 4990, 5000);
+	free(ops);
+	result_deinit(&few.result);
+	result_deinit(&many.result);
+}
+
+static void processors_are_shared_first_come_first_served(void **state)
+{
+	struct timed one = {.channels = 8, .processors = 1}, two = {.channels = 8, .processors = 2};
+	static const char text[] = "@1 compute x 0 1000000\n@2 compute x 0 1000000\n"
+				   "@1 stat x\n@2 stat x\n";
+
+	(void)state;
+	run_timed(&one, text);
+	run_timed(&two, text);
+	assert_in_range(one.result.elapsed_ns, 2000000, 2003000);
+	assert_in_range(two.result.elapsed_ns, 1001000, 1004000);
+	assert_int_equal(one.result.cpu_ns, 2000000);
+	assert_int_equal(one.result.cpu_count, 1);
+	result_deinit(&one.result);
+	result_deinit(&two.result);
+}
+
+static void a_call_takes_the_processor_its_time(void **state)
+{
+	struct timed timed = {.channels = 8, .op_ns = 7000};
+
+	(void)state;
+	run_timed(&timed, "exists a 0 4096\nstat a\nstat a\n");
+	assert_int_equal(most(&timed, "stat"), 7);
+	assert_int_equal(timed.result.cpu_ns, 14000);
+	result_deinit(&timed.result);
+}
+
+static void what_is_old_is_written_back_by_itself(void **state)
+{
+	struct timed timed = {.channels = 8};
+
+	(void)state;
+	run_timed(&timed, "exists a 0 100000000\nwrite a 0 40960\n+60\nstat a\n");
+	assert_int_equal(timed.result.device.write_bytes, 40960);
+	assert_true(timed.result.interval_count >= 59);
+	for (size_t i = 0; i < timed.result.interval_count; i++) {
+		const struct result_interval *at = &timed.result.intervals[i];
+
+		assert_int_equal(at->write_bytes, i >= 30 && at->write_bytes ? 40960 : 0);
+	}
+	result_deinit(&timed.result);
+}
+
+static void writers_are_held_up_when_too_much_is_dirty(void **state)
+{
+	struct timed timed = {.channels = 1, .memory_bytes = 64 * MIB};
+	char *ops = malloc(1 << 20), *at;
+
+	(void)state;
+	at = stpcpy(ops, "exists a 0 1000000000\n");
+	for (int i = 0; i < 4000; i++)
+		at += sprintf(at, "write a %d 65536\n", i * 65536);
+	run_timed(&timed, ops);
+	free(ops);
+	/* 250 MiB through 64: most of it has to reach the device at its pace, 1 MiB in 2 ms. */
+	assert_true(timed.result.elapsed_ns > 350 * NS_PER_MS);
+	assert_true(most(&timed, "write") > 2000);
+	result_deinit(&timed.result);
+}
+
+static void the_same_again_is_the_same(void **state)
+{
+	struct timed timed[2] = {{.channels = 2, .op_ns = 900}, {.channels = 2, .op_ns = 900}};
+	char *ops = malloc(1 << 20), *at;
+
+	(void)state;
+	at = stpcpy(ops, "exists a 0 1000000000\n");
+	for (unsigned int i = 0; i < 3000; i++)
+		at += sprintf(at, "@%u %s a %u 8192\n", i % 7, i % 5 ? "read" : "write",
+			      i * 2654435761u % 900000000u);
+	for (int i = 0; i < 2; i++)
+		run_timed(&timed[i], ops);
+	free(ops);
+	assert_int_equal(timed[0].result.elapsed_ns, timed[1].result.elapsed_ns);
+	for (size_t i = 0; i < timed[0].result.latency_count; i++)
+		assert_true(timed[0].result.latencies[i].ns.sum ==
+			    timed[1].result.latencies[i].ns.sum);
+	result_deinit(&timed[0].result);
+	result_deinit(&timed[1].result);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(readers_queue_at_a_device_of_one_channel),
+		cmocka_unit_test(and_do_not_at_one_of_two),
+		cmocka_unit_test(a_page_on_its_way_is_waited_for_and_read_once),
+		cmocka_unit_test(what_readahead_brings_besides_is_not_waited_for),
+		cmocka_unit_test(a_sync_waits_for_its_writes_and_then_for_the_flush),
+		cmocka_unit_test(a_sync_waits_for_what_was_only_begun),
+		cmocka_unit_test(write_back_keeps_so_many_requests_at_the_device),
+		cmocka_unit_test(processors_are_shared_first_come_first_served),
+		cmocka_unit_test(a_call_takes_the_processor_its_time),
+		cmocka_unit_test(what_is_old_is_written_back_by_itself),
+		cmocka_unit_test(writers_are_held_up_when_too_much_is_dirty),
+		cmocka_unit_test(the_same_again_is_the_same),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
