@@ -48,7 +48,7 @@ enum {
 	DATA_HISTORY = 30,
 	HISTORY_ROWS = 157,
 	HISTORY_TUPLE = 52, /* with its line pointer */
-	LEAF_USED = 7380, /* 366 entries and the high key, 24 + 16 of header */
+	LEAF_USED = 7380,   /* 366 entries and the high key, 24 + 16 of header */
 	LEAF_ENTRY = 20,
 	LEAF_USED_MAX = 8152,
 	PRUNE_BELOW = BLOCK_BYTES / 10, /* heap_page_prune_opt() */
@@ -165,8 +165,7 @@ static void small_prune(struct pgbench *pg, uint8_t which, uint32_t number)
 /* _bt_doinsert() into the leaf of accounts_pkey, which is here. */
 static void leaf_insert(struct pgbench *pg, uint32_t leaf)
 {
-	uint64_t used = LEAF_USED +
-			pg->leaf_entries * LEAF_ENTRY / pg->accounts_tree.pages[0];
+	uint64_t used = LEAF_USED + pg->leaf_entries * LEAF_ENTRY / pg->accounts_tree.pages[0];
 
 	pg->leaf_entries++;
 	pg->count.accesses++;
@@ -253,8 +252,8 @@ static enum turn accounts_update(struct pgbench *pg, struct process *process, st
 		if (!descend(pg, process, frame, REL_ACCOUNTS_PKEY, &pg->accounts_tree, leaf))
 			return TURN_ON;
 		frame->step = UPDATE_HEAP;
-		backend->home = accounts_find(pg, &backend->random, backend->aid,
-					      &backend->is_redirected);
+		backend->home =
+			accounts_find(pg, &backend->random, backend->aid, &backend->is_redirected);
 		__attribute__((fallthrough));
 	case UPDATE_HEAP:
 		block = relation_block(pg, REL_ACCOUNTS, backend->home);
@@ -283,9 +282,8 @@ static enum turn accounts_update(struct pgbench *pg, struct process *process, st
 		wal_record(pg, RECORD_LOCK,
 			   &(struct wal_block){
 				   .block = relation_block(pg, REL_ACCOUNTS, backend->home),
-				   .used_bytes = page_used_bytes(
-					   &(struct heap_page){.room = accounts_page(pg, backend->home)
-									       .room})},
+				   .used_bytes = page_used_bytes(&(struct heap_page){
+					   .room = accounts_page(pg, backend->home).room})},
 			   1);
 		__attribute__((fallthrough));
 	case UPDATE_TARGET:
@@ -339,15 +337,7 @@ static enum turn accounts_select(struct pgbench *pg, struct process *process, st
 
 /* ---- UPDATE tellers, UPDATE branches ---- */
 
-enum {
-	SMALL_FIND,
-	SMALL_ROW,
-	SMALL_LOCKED,
-	SMALL_VERSION,
-	SMALL_TARGET,
-	SMALL_MOVE,
-	SMALL_INDEX
-};
+enum { SMALL_FIND, SMALL_ROW, SMALL_LOCKED, SMALL_VERSION, SMALL_TARGET, SMALL_MOVE, SMALL_INDEX };
 
 /* All pages, or down the index and the row's page. */
 static bool small_find(struct pgbench *pg, struct process *process, struct frame *frame,
@@ -363,8 +353,7 @@ static bool small_find(struct pgbench *pg, struct process *process, struct frame
 			frame->at++;
 			continue;
 		}
-		if (!block_need(pg, process,
-				relation_block(pg, table->heap, (uint32_t)frame->at)))
+		if (!block_need(pg, process, relation_block(pg, table->heap, (uint32_t)frame->at)))
 			return false;
 		small_prune(pg, which, (uint32_t)frame->at++);
 	}
@@ -564,12 +553,12 @@ static enum turn history_insert(struct pgbench *pg, struct process *process, str
 	if (!is_there)
 		return TURN_ON;
 	wal_record(pg, RECORD_HISTORY,
-		   &(struct wal_block){
-			   .block = frame->block,
-			   .used_bytes = BLOCK_BYTES - BLOCK_ROOM +
-					 (HISTORY_ROWS - target->rows_left + 1) * HISTORY_TUPLE,
-			   .data_bytes = DATA_HISTORY,
-			   .is_new = frame->is_new},
+		   &(struct wal_block){.block = frame->block,
+				       .used_bytes = BLOCK_BYTES - BLOCK_ROOM +
+						     (HISTORY_ROWS - target->rows_left + 1) *
+							     HISTORY_TUPLE,
+				       .data_bytes = DATA_HISTORY,
+				       .is_new = frame->is_new},
 		   1);
 	target->rows_left--;
 	return done(process);
@@ -645,8 +634,7 @@ static uint64_t scheduled_ns(struct pgbench *pg)
 {
 	if (!pg->options->rate.per_s)
 		return pg->now_ns;
-	pg->schedule_ns +=
-		poisson_ns(&pg->schedule, NS_PER_SECOND / pg->options->rate.per_s);
+	pg->schedule_ns += poisson_ns(&pg->schedule, NS_PER_SECOND / pg->options->rate.per_s);
 	return pg->schedule_ns;
 }
 

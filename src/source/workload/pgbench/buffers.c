@@ -30,8 +30,8 @@ bool buffers_init(struct pgbench *pg, struct error *error)
 	while (UINT64_C(1) << buffers->bucket_bits < count * 2)
 		buffers->bucket_bits++;
 	buffers->at = memory_alloc(count, sizeof(*buffers->at));
-	buffers->buckets = memory_alloc(UINT64_C(1) << buffers->bucket_bits,
-					sizeof(*buffers->buckets));
+	buffers->buckets =
+		memory_alloc(UINT64_C(1) << buffers->bucket_bits, sizeof(*buffers->buckets));
 	memory_use_randomly(buffers->at, count * sizeof(*buffers->at));
 	for (uint64_t i = 0; i < UINT64_C(1) << buffers->bucket_bits; i++)
 		buffers->buckets[i] = BUFFER_NONE;
@@ -142,8 +142,7 @@ static enum turn block_ask(struct pgbench *pg, struct process *process, struct f
 		frame->step = BRING_READ;
 		return op_make(pg, process, OP_READ, stream, file->path, offset, BLOCK_BYTES);
 	}
-	if (offset == 0 && frame->step != BRING_CREATED &&
-	    frame->block > pg->relations[id].first) {
+	if (offset == 0 && frame->step != BRING_CREATED && frame->block > pg->relations[id].first) {
 		frame->step = BRING_CREATED;
 		return op_make(pg, process, OP_CREATE, stream, file->path, 0, 0);
 	}

@@ -117,8 +117,8 @@ static enum turn blocks_write(struct pgbench *pg, struct process *process, struc
 	case BLOCKS_WRITTEN:
 		pg->buffers.at[frame->buffer].pins--;
 		checkpoint->hints[checkpoint->hint_count++] = frame->block;
-		frame->step = checkpoint->hint_count == CHECKPOINTER_HINTS ? BLOCKS_HINT
-									   : BLOCKS_PACE;
+		frame->step =
+			checkpoint->hint_count == CHECKPOINTER_HINTS ? BLOCKS_HINT : BLOCKS_PACE;
 		return TURN_ON;
 	case BLOCKS_HINT:
 		if (hints_next(pg, process, checkpoint->hints, &checkpoint->hint_count))
@@ -197,10 +197,10 @@ static enum turn files_sync(struct pgbench *pg, struct process *process, struct 
 {
 	if (frame->step == 0) {
 		frame->step = 1;
-		return sync_one(pg, process, STREAM_OTHER,
-				path_make(pg, "pg_xact/%04X",
-					  (unsigned int)(pg->checkpoint.clog_page /
-							 CLOG_PAGES_PER_FILE)));
+		return sync_one(
+			pg, process, STREAM_OTHER,
+			path_make(pg, "pg_xact/%04X",
+				  (unsigned int)(pg->checkpoint.clog_page / CLOG_PAGES_PER_FILE)));
 	}
 	for (; frame->block < REL_COUNT; frame->block++, frame->at = 0) {
 		struct relation *relation = &pg->relations[frame->block];
@@ -225,8 +225,7 @@ static void distance_update(struct checkpoint *checkpoint, uint64_t distance)
 	if (checkpoint->distance_estimate < distance)
 		checkpoint->distance_estimate = distance;
 	else
-		checkpoint->distance_estimate =
-			(checkpoint->distance_estimate * 9 + distance) / 10;
+		checkpoint->distance_estimate = (checkpoint->distance_estimate * 9 + distance) / 10;
 }
 
 enum { OLD_NEXT, OLD_PREALLOCATE, OLD_END };

@@ -40,8 +40,7 @@ static void heap_sink(struct pgbench *pg, uint32_t at, struct process *process)
 
 		if (child >= pg->heap_count)
 			break;
-		if (child + 1 < pg->heap_count &&
-		    goes_before(pg->heap[child + 1], pg->heap[child]))
+		if (child + 1 < pg->heap_count && goes_before(pg->heap[child + 1], pg->heap[child]))
 			child++;
 		if (!goes_before(pg->heap[child], process))
 			break;

@@ -75,7 +75,7 @@ enum dontneed dontneed_when(const struct pgbench *pg)
 
 	if (when == DONTNEED_AUTO)
 		return pg->options->wal_level == WAL_LEVEL_MINIMAL ? DONTNEED_CLOSE
-								    : DONTNEED_NEVER;
+								   : DONTNEED_NEVER;
 	return when;
 }
 
@@ -85,8 +85,9 @@ uint64_t segment_recycle_last(const struct pgbench *pg, uint64_t redo)
 	uint64_t low = redo / SEGMENT_BYTES + wal->segments_min - 1;
 	uint64_t high = redo / SEGMENT_BYTES + wal->segments_max - 1;
 	/* 10 % more than what will be written until the next one has completed. */
-	uint64_t ahead = (uint64_t)((unsigned __int128)pg->checkpoint.distance_estimate *
-				    (1000000 + pg->options->completion_target_ppm) * 110 / 100000000);
+	uint64_t ahead =
+		(uint64_t)((unsigned __int128)pg->checkpoint.distance_estimate *
+			   (1000000 + pg->options->completion_target_ppm) * 110 / 100000000);
 	uint64_t last = (redo + ahead + SEGMENT_BYTES - 1) / SEGMENT_BYTES;
 
 	if (last < low)
@@ -168,14 +169,7 @@ enum turn segment_create(struct pgbench *pg, struct process *process, struct fra
 
 /* ---- and do away with one ---- */
 
-enum {
-	OLD_BEGIN,
-	OLD_RENAME,
-	OLD_SYNC_NEW,
-	OLD_CLOSE,
-	OLD_SYNC_DIRECTORY,
-	OLD_DONE
-};
+enum { OLD_BEGIN, OLD_RENAME, OLD_SYNC_NEW, OLD_CLOSE, OLD_SYNC_DIRECTORY, OLD_DONE };
 
 /* The first segment's file gets the next name. */
 enum turn segment_recycle(struct pgbench *pg, struct process *process, struct frame *frame)

@@ -39,7 +39,8 @@ void wal_unlock(struct pgbench *pg)
 	for (uint32_t i = 0; i < pg->process_count && pg->wal.waiting > 0; i++) {
 		struct process *process = &pg->processes[i];
 
-		if (process->waits == WAIT_WAL_FREE || (process->waits == WAIT_WAL_LOCK && !is_given)) {
+		if (process->waits == WAIT_WAL_FREE ||
+		    (process->waits == WAIT_WAL_LOCK && !is_given)) {
 			is_given |= process->waits == WAIT_WAL_LOCK;
 			pg->wal.waiting--;
 			process_wake(pg, process, pg->now_ns);
@@ -73,7 +74,15 @@ static void creating_ends(struct pgbench *pg)
 
 /* ---- XLogWrite() ---- */
 
-enum { WRITE_NEXT, WRITE_CLOSED, WRITE_CREATED, WRITE_DONE, WRITE_SYNCED, FLUSH_CLOSED, FLUSH_DONE };
+enum {
+	WRITE_NEXT,
+	WRITE_CLOSED,
+	WRITE_CREATED,
+	WRITE_DONE,
+	WRITE_SYNCED,
+	FLUSH_CLOSED,
+	FLUSH_DONE
+};
 
 /* The end of the blocks that one write can take from `begin`, a block's beginning. */
 static uint64_t write_end(const struct wal *wal, uint64_t begin)
