@@ -49,6 +49,9 @@ static void line(struct fitted *fitted, const char *comment, const char *format,
 
 static void line_time(struct fitted *fitted, const char *key, uint64_t ns, const char *comment)
 {
+	/* A profile takes no time above a second: whatever took longer was no device. */
+	if (ns > NS_PER_SECOND)
+		ns = NS_PER_SECOND;
 	line(fitted, comment, "%s: %" PRIu64 ".%03uus", key, ns / 1000, (unsigned)(ns % 1000));
 }
 
