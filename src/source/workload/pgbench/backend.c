@@ -55,14 +55,21 @@ enum {
 	AUTOVACUUM_NAP_S = 60,
 };
 
+/* A new connection: nobody knows where it inserted. */
+static void backend_connect(struct backend *backend)
+{
+	backend->done = 0;
+	for (int i = 0; i < REL_COUNT; i++)
+		backend->target[i] = (struct target){.block = BLOCK_NONE};
+}
+
 void backend_init(struct pgbench *pg, struct process *process)
 {
 	struct backend *backend = arena_alloc(&pg->arena, sizeof(*backend));
 
 	process->backend = backend;
 	backend->pinned = BUFFER_NONE;
-	for (int i = 0; i < REL_COUNT; i++)
-		backend->target[i].block = BLOCK_NONE;
+	backend_connect(backend);
 	random_init(&backend->random, pg->place.seed,
 		    (uint64_t)pg->place.first_stream << 32 | process->index);
 }
@@ -220,6 +227,7 @@ static void account_move(struct pgbench *pg, struct backend *backend, uint32_t t
 	move_log(pg, 98, relation_block(pg, REL_ACCOUNTS, backend->home), page_used_bytes(&old),
 		 relation_block(pg, REL_ACCOUNTS, to), page_used_bytes(&new), is_new);
 	backend->target[REL_ACCOUNTS].rows_left--;
+	backend->old_home = backend->home;
 	backend->home = to;
 	backend->has_moved = true;
 }
@@ -326,9 +334,14 @@ static enum turn accounts_select(struct pgbench *pg, struct process *process, st
 		if (!descend(pg, process, frame, REL_ACCOUNTS_PKEY, &pg->accounts_tree,
 			     backend->aid / LEAF_ENTRIES))
 			return TURN_ON;
-		/* The old entry's row is looked at, too. */
-		pg->count.accesses += backend->has_moved;
 		frame->step = 1;
+		__attribute__((fallthrough));
+	case 1:
+		/* The old entry comes first, and leads to a version that is not there any more. */
+		if (backend->has_moved &&
+		    !block_need(pg, process, relation_block(pg, REL_ACCOUNTS, backend->old_home)))
+			return TURN_ON;
+		frame->step = 2;
 		__attribute__((fallthrough));
 	default:
 		if (!block_need(pg, process, relation_block(pg, REL_ACCOUNTS, backend->home)))
@@ -701,7 +714,7 @@ static void transaction_end(struct pgbench *pg, struct backend *backend)
 	histogram_add(&count->transaction, pg->now_ns - backend->begun_ns);
 }
 
-/* All have warmed up: counting begins. */
+/* All have warmed up, and connect again: counting begins. */
 static void counting_begin(struct pgbench *pg)
 {
 	histogram_deinit(&pg->count.transaction);
@@ -709,10 +722,11 @@ static void counting_begin(struct pgbench *pg)
 	pg->count = (struct counts){.begun_ns = pg->now_ns};
 	pg->is_warm = true;
 	pg->clients_left = (uint32_t)pg->options->clients;
+	small_tables_plan(pg);
 	for (uint32_t i = 0; i < pg->options->clients; i++) {
 		struct process *process = &pg->processes[i];
 
-		process->backend->done = 0;
+		backend_connect(process->backend);
 		if (process->waits == WAIT_START)
 			process_wake(pg, process, pg->now_ns);
 	}

@@ -255,6 +255,7 @@ struct backend {
 	uint64_t xid, horizon; /* its own; and the oldest running when it began to wait; 0: none */
 	uint32_t aid, rows[2]; /* rows: of tables[] */
 	uint32_t home;         /* page of accounts where the row is now */
+	uint32_t old_home;     /* has_moved: and where it was */
 	uint32_t pinned;       /* buffer */
 	uint32_t waits_table;
 	uint64_t computed_ns; /* of this transaction's processor time */
@@ -376,6 +377,8 @@ static inline uint32_t relation_block(const struct pgbench *pg, enum relation_id
 	return pg->relations[id].first + page;
 }
 uint32_t visibility_page(uint32_t page);
+/* Clients have just connected: are the small tables scanned, or their indexes used? */
+void small_tables_plan(struct pgbench *pg);
 
 /* ---- heap.c ---- */
 
