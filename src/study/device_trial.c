@@ -178,7 +178,7 @@ static uint64_t requests_for(const struct device_outcome *probe, uint64_t second
 {
 	uint64_t count = probe->per_s * seconds / 1000 * 1000;
 
-	return count < 2000 ? 2000 : count > 200000 ? 200000 : count;
+	return count < 10000 ? 10000 : count > 200000 ? 200000 : count;
 }
 
 void device_figures(struct device_figures *figures, const struct device_profile *profile)

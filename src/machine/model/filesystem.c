@@ -36,6 +36,17 @@ void mount_then(struct filesystem_mount *mount)
 		io_then(mount->io);
 }
 
+void mount_write_durable(struct filesystem_mount *mount, uint64_t offset, uint64_t bytes)
+{
+	mount_then(mount);
+	mount_flush(mount);
+	mount_then(mount);
+	mount_write(mount, offset, bytes);
+	mount_then(mount);
+	mount_flush(mount);
+	mount_then(mount);
+}
+
 void mount_cpu(struct filesystem_mount *mount, uint64_t ns)
 {
 	if (mount->io)

@@ -38,6 +38,11 @@ struct filesystem_mount {
 	struct io_list *io;
 	/* the kernel's own threads are at work (flusher, journal, txg): nobody waits */
 	bool is_background;
+	/*
+	 * The file system had no room for something: the run cannot go on. (A write is given its
+	 * room when it is written back, not, as in the kernel, when it is made.)
+	 */
+	bool is_out_of_space;
 };
 
 /*
@@ -51,6 +56,11 @@ void mount_write(struct filesystem_mount *mount, uint64_t offset, uint64_t bytes
 void mount_flush(struct filesystem_mount *mount);
 /* What follows waits for what was asked before. */
 void mount_then(struct filesystem_mount *mount);
+/*
+ * A record that makes what was written before it true: that is durable first, then the record is
+ * (FUA, which a device that has none makes of another flush).
+ */
+void mount_write_durable(struct filesystem_mount *mount, uint64_t offset, uint64_t bytes);
 /* Processor time, apart from what any system call takes. */
 void mount_cpu(struct filesystem_mount *mount, uint64_t ns);
 /* Data from or to the device: counted by the cache already. */
@@ -63,7 +73,10 @@ struct filesystem {
 	/* the largest request that readahead may use; linux-caching.md 4.1 */
 	uint32_t device_io_pages;
 
-	/* After the files that exist are known, before the first operation. */
+	/*
+	 * After the files that exist are known, before the first operation. Time is kept for the
+	 * whole run if `io` is there now.
+	 */
 	void (*mount)(struct filesystem_mount *mount);
 	void (*unmount)(struct filesystem_mount *mount);
 	/* The name is not in the dentry cache: find it in its directory (which may not have it). */

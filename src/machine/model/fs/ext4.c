@@ -12,7 +12,7 @@
  * Differs    1. directories get a block group each in turn (Orlov's choice depends on more)
  *            2. a directory's blocks are 69 % full once it has more than one (measured 65 to 75 %),
  *               names spread evenly over them
- *            3. bitmaps, group descriptors and the journal itself are not modelled: a few pages
+ *            3. bitmaps, group descriptors and the journal itself are not in the cache: a few pages
  *            4. a transaction also commits 5 s after it began, by the model's clock
  * Constants  group: mkfs of 6 GiB with a million inodes: 48 groups of 20848. Journal 64 MiB: 5392
  *            blocks a transaction from 6.13 on (measured). Before, 1000 fits 6.1 and 6.12 as they
@@ -20,55 +20,9 @@
  *            Extents: an extent block from 400 MiB on.
  */
 #include "base/size.h"
-#include "machine/model/filesystem.h"
+#include "machine/model/fs/ext4_private.h"
 
-enum {
-	BLOCK_BYTES = 4096,
-	INODES_PER_BLOCK = 16,
-	INODE_WINDOW_BLOCKS = 32, /* mount option inode_readahead_blks */
-	GROUPS = 48,
-	GROUP_INODES = 20848,
-	GROUP_BLOCKS = GROUP_INODES / INODES_PER_BLOCK,
-	ROOT_INODES = 11, /* in use after mkfs: the root, lost+found, reserved ones */
-	DIRECTORY_FILL_PERCENT = 69,
-	DIRECTORY_BLOCK_BYTES = 4084,
-	EXTENT_BLOCK_FILE_MIB = 400,
-	COMMIT_SECONDS = 5,
-	TAGS_PER_BLOCK = 254, /* blocks named by one descriptor block in the journal */
-};
-
-struct directory {
-	ARRAY(uint64_t) blocks; /* page indices on the device; [0] is the hash tree's root */
-	uint32_t group;
-};
-
-/* Who holds a block: the running transaction (its id); the committed one on whose checkpoint list
- * it is, or 0. */
-struct journalled {
-	uint32_t running, committed;
-};
-
-/* A block that a transaction committed, on its checkpoint list unless a later one has it. */
-struct logged {
-	uint64_t block;
-	uint32_t transaction_id;
-};
-
-struct filesystem_state {
-	uint32_t device; /* the cache's file of the block device */
-	uint32_t group_used[GROUPS];
-	uint32_t next_group;
-	ARRAY(struct directory) directories; /* by tree_node.layout; [0] unused */
-	uint64_t next_block; /* directories' and extents' blocks lie behind the inode tables */
-	ARRAY(uint64_t) transaction; /* blocks that it holds */
-	uint32_t transaction_id;     /* of the running one: 1, 2, ... */
-	uint64_t transaction_began_ns;
-	ARRAY(struct journalled) journalled; /* by block */
-	ARRAY(struct logged) checkpoint;     /* committed blocks, oldest first */
-	size_t checkpoint_first;             /* those before are off the list */
-};
-
-static uint64_t inode_block(uint32_t inode)
+uint64_t ext4_inode_block(uint32_t inode)
 {
 	return (uint64_t)(inode / GROUP_INODES) * GROUP_BLOCKS +
 	       inode % GROUP_INODES / INODES_PER_BLOCK;
@@ -102,131 +56,11 @@ static struct directory *directory_of(struct filesystem_mount *mount, uint32_t n
 	return &fs->directories.at[at->layout];
 }
 
-/* Off its checkpoint list, unless it has gone to a later transaction's. */
-static void checkpoint_release(struct filesystem_mount *mount, struct logged logged)
-{
-	struct filesystem_state *fs = mount->state;
-	struct journalled *journalled = &fs->journalled.at[logged.block];
-
-	if (journalled->committed != logged.transaction_id)
-		return;
-	journalled->committed = 0;
-	if (journalled->running != fs->transaction_id)
-		cache_block_release(mount->cache, fs->device, logged.block);
-}
-
-/* One past the last block of the oldest transaction on the checkpoint lists. */
-static size_t checkpoint_end(const struct filesystem_state *fs)
-{
-	size_t end = fs->checkpoint_first;
-
-	while (end < fs->checkpoint.count &&
-	       fs->checkpoint.at[end].transaction_id ==
-		       fs->checkpoint.at[fs->checkpoint_first].transaction_id)
-		end++;
-	return end;
-}
-
-/*
- * What a commit does first: blocks that are written leave the checkpoint lists, each list from the
- * newest on, up to the first that is not or that the committing transaction has again; then the
- * later lists wait (__jbd2_journal_clean_checkpoint_list(), jbd2_journal_try_remove_checkpoint()).
- * As neighbouring transactions share the block where one stopped, it takes two commits: measured, a
- * whole transaction's pages become free at each commit, none in between.
- */
-static void checkpoint_clean(struct filesystem_mount *mount)
-{
-	struct filesystem_state *fs = mount->state;
-
-	while (fs->checkpoint_first < fs->checkpoint.count) {
-		size_t end = checkpoint_end(fs);
-
-		for (size_t at = end; at-- > fs->checkpoint_first;) {
-			struct logged logged = fs->checkpoint.at[at];
-			struct journalled journalled = fs->journalled.at[logged.block];
-
-			if (journalled.committed != logged.transaction_id)
-				continue;
-			if (journalled.running == fs->transaction_id ||
-			    cache_block_is_dirty(mount->cache, fs->device, logged.block))
-				return;
-			checkpoint_release(mount, logged);
-		}
-		fs->checkpoint_first = end;
-	}
-}
-
-/*
- * The log has room for what the next transaction may hold, or the oldest ones are written out
- * (__jbd2_log_wait_for_space(), jbd2_log_do_checkpoint()). That writes buffers: their pages stay
- * marked dirty for the flusher to find.
- */
-static void checkpoint_force(struct filesystem_mount *mount)
-{
-	struct filesystem_state *fs = mount->state;
-
-	while (fs->checkpoint_first < fs->checkpoint.count) {
-		size_t blocks = fs->checkpoint.count - fs->checkpoint_first, end;
-
-		if (blocks + blocks / TAGS_PER_BLOCK + cache_transaction_blocks(mount->cache) <
-		    cache_journal_blocks(mount->cache))
-			break;
-		end = checkpoint_end(fs);
-		for (; fs->checkpoint_first < end; fs->checkpoint_first++)
-			checkpoint_release(mount, fs->checkpoint.at[fs->checkpoint_first]);
-	}
-	if (fs->checkpoint_first > fs->checkpoint.count / 2) {
-		fs->checkpoint.count -= fs->checkpoint_first;
-		for (size_t i = 0; i < fs->checkpoint.count; i++)
-			fs->checkpoint.at[i] = fs->checkpoint.at[fs->checkpoint_first + i];
-		fs->checkpoint_first = 0;
-	}
-}
-
-static void transaction_commit(struct filesystem_mount *mount)
-{
-	struct filesystem_state *fs = mount->state;
-
-	if (fs->transaction.count == 0)
-		return;
-	checkpoint_clean(mount);
-	for (size_t i = 0; i < fs->transaction.count; i++) {
-		uint64_t block = fs->transaction.at[i];
-
-		if (!cache_block_commit(mount->cache, fs->device, block))
-			continue;
-		fs->journalled.at[block].committed = fs->transaction_id;
-		*array_push(&fs->checkpoint) = (struct logged){block, fs->transaction_id};
-	}
-	fs->transaction.count = 0;
-	fs->transaction_id++;
-	checkpoint_force(mount);
-}
-
-/* A block that this operation changes: in the running transaction until it commits. */
-static void block_change(struct filesystem_mount *mount, uint64_t block)
-{
-	struct filesystem_state *fs = mount->state;
-
-	cache_block_make(mount->cache, fs->device, block);
-	while (fs->journalled.count <= block)
-		*array_push(&fs->journalled) = (struct journalled){0};
-	if (fs->journalled.at[block].running == fs->transaction_id)
-		return;
-	if (fs->transaction.count == 0)
-		fs->transaction_began_ns = mount->now_ns;
-	fs->journalled.at[block].running = fs->transaction_id;
-	cache_block_hold(mount->cache, fs->device, block);
-	*array_push(&fs->transaction) = block;
-	if (fs->transaction.count >= cache_transaction_blocks(mount->cache))
-		transaction_commit(mount);
-}
-
 /*
  * Allocate the blocks that the directory has come to need. `make`: now, in memory; else they were
  * there before the start.
  */
-static struct directory *directory_grow(struct filesystem_mount *mount, uint32_t node, bool make)
+struct directory *ext4_directory_grow(struct filesystem_mount *mount, uint32_t node, bool make)
 {
 	struct directory *directory = directory_of(mount, node);
 	uint64_t wanted = directory_blocks(&mount->tree->nodes.at[node]);
@@ -234,13 +68,13 @@ static struct directory *directory_grow(struct filesystem_mount *mount, uint32_t
 	while (directory->blocks.count < wanted) {
 		*array_push(&directory->blocks) = mount->state->next_block++;
 		if (make)
-			block_change(mount, mount->state->next_block - 1);
+			ext4_block_change(mount, mount->state->next_block - 1);
 		directory = directory_of(mount, node);
 	}
 	return directory;
 }
 
-static uint64_t leaf_of(const struct directory *directory, const struct tree_node *name)
+uint64_t ext4_leaf_of(const struct directory *directory, const struct tree_node *name)
 {
 	if (directory->blocks.count < 2)
 		return directory->blocks.at[0];
@@ -249,6 +83,8 @@ static uint64_t leaf_of(const struct directory *directory, const struct tree_nod
 
 static uint32_t inode_take(struct filesystem_state *fs, uint32_t group)
 {
+	if (fs->time && fs->time->free_inodes.count > 0)
+		return fs->time->free_inodes.at[--fs->time->free_inodes.count];
 	while (fs->group_used[group] >= GROUP_INODES)
 		group = (group + 1) % GROUPS;
 	return group * GROUP_INODES + fs->group_used[group]++;
@@ -287,10 +123,12 @@ static void ext4_mount(struct filesystem_mount *mount)
 		if (!tree_exists(tree, node))
 			continue;
 		if (tree->nodes.at[node].is_directory)
-			directory_grow(mount, node, false);
+			ext4_directory_grow(mount, node, false);
 		if (node != TREE_ROOT)
 			inode_assign(mount, node);
 	}
+	if (mount->io)
+		ext4_data_mount(mount);
 }
 
 static void ext4_unmount(struct filesystem_mount *mount)
@@ -303,6 +141,7 @@ static void ext4_unmount(struct filesystem_mount *mount)
 	array_deinit(&fs->transaction);
 	array_deinit(&fs->journalled);
 	array_deinit(&fs->checkpoint);
+	ext4_data_unmount(fs);
 	memory_free(fs);
 }
 
@@ -310,7 +149,7 @@ static void ext4_lookup(struct filesystem_mount *mount, uint32_t node)
 {
 	const struct tree_node *at = &mount->tree->nodes.at[node];
 	struct directory *directory = directory_of(mount, at->parent);
-	uint64_t root = directory->blocks.at[0], leaf = leaf_of(directory, at);
+	uint64_t root = directory->blocks.at[0], leaf = ext4_leaf_of(directory, at);
 
 	cache_block(mount->cache, mount->state->device, root, root, 1, mount->plan);
 	if (leaf != root)
@@ -321,7 +160,7 @@ static void ext4_inode_read(struct filesystem_mount *mount, uint32_t node)
 {
 	struct filesystem_state *fs = mount->state;
 	uint32_t inode = mount->tree->nodes.at[node].inode, group = inode / GROUP_INODES;
-	uint64_t block = inode_block(inode), base = (uint64_t)group * GROUP_BLOCKS;
+	uint64_t block = ext4_inode_block(inode), base = (uint64_t)group * GROUP_BLOCKS;
 	uint64_t first = base + (block - base) / INODE_WINDOW_BLOCKS * INODE_WINDOW_BLOCKS;
 	uint64_t end = first + INODE_WINDOW_BLOCKS + 1; /* the window's end is inclusive */
 	uint64_t used =
@@ -357,26 +196,37 @@ static void ext4_create(struct filesystem_mount *mount, uint32_t node)
 	struct directory *directory;
 
 	inode_assign(mount, node);
-	block_change(mount, inode_block(mount->tree->nodes.at[node].inode));
-	directory = directory_grow(mount, mount->tree->nodes.at[node].parent, true);
-	block_change(mount, leaf_of(directory, &mount->tree->nodes.at[node]));
+	ext4_block_change(mount, ext4_inode_block(mount->tree->nodes.at[node].inode));
+	directory = ext4_directory_grow(mount, mount->tree->nodes.at[node].parent, true);
+	ext4_block_change(mount, ext4_leaf_of(directory, &mount->tree->nodes.at[node]));
 	if (mount->tree->nodes.at[node].is_directory)
-		directory_grow(mount, node, true);
+		ext4_directory_grow(mount, node, true);
+	if (mount->state->time)
+		ext4_data_create(mount, node);
 }
 
 static void ext4_remove(struct filesystem_mount *mount, uint32_t node)
 {
 	const struct tree_node *at = &mount->tree->nodes.at[node];
 
-	block_change(mount, leaf_of(directory_of(mount, at->parent), at));
-	block_change(mount, inode_block(at->inode));
+	ext4_block_change(mount, ext4_leaf_of(directory_of(mount, at->parent), at));
+	ext4_block_change(mount, ext4_inode_block(at->inode));
+	if (mount->state->time)
+		ext4_data_remove(mount, node);
+}
+
+/* With time, ext4_sync() and ext4_background() do what these do without. */
+static void ext4_commit(struct filesystem_mount *mount)
+{
+	if (!mount->state->time)
+		ext4_transaction_commit(mount);
 }
 
 static void ext4_tick(struct filesystem_mount *mount)
 {
-	if (mount->state->transaction.count > 0 &&
+	if (!mount->state->time && mount->state->transaction.count > 0 &&
 	    mount->now_ns - mount->state->transaction_began_ns >= COMMIT_SECONDS * NS_PER_SECOND)
-		transaction_commit(mount);
+		ext4_transaction_commit(mount);
 }
 
 const struct filesystem filesystem_ext4 = {
@@ -401,6 +251,14 @@ const struct filesystem filesystem_ext4 = {
 	.data_read = ext4_data_read,
 	.create = ext4_create,
 	.remove = ext4_remove,
-	.commit = transaction_commit,
+	.commit = ext4_commit,
 	.tick = ext4_tick,
+	.fetch = ext4_fetch,
+	.write_back = ext4_write_back,
+	.sync = ext4_sync,
+	.renamed = ext4_renamed,
+	.resized = ext4_resized,
+	.allocated = ext4_allocated,
+	.background = ext4_background,
+	.free_bytes = ext4_free_bytes,
 };

@@ -13,42 +13,7 @@
  *            3. the log: a new inode is in it until the shrinker's push, 200 creates ago, had
  *               reached it: the last 13 000 creates are not yet committed (measured)
  */
-#include "base/array.h"
-#include "machine/model/filesystem.h"
-
-enum {
-	CLUSTER_INODES = 32,
-	CLUSTER_BYTES = 16384,
-	BLOCK_BYTES = 4096,
-	GROUPS = 4,
-	/*
-	 * a directory this small is in its inode (measured: 188 is, 198 is not; the rest is kept
-	 * for attributes)
-	 */
-	INODE_DIRECTORY_BYTES = 195,
-	BLOCK_USABLE_BYTES = 4032,
-	/* hashes that one leaf holds; the first is that of the whole directory */
-	LEAF_NAMES_MOST = 500,
-	/* half full after splits: hashes of short numbered names come in order */
-	LEAF_NAMES = 254,
-	LEAF_NAMES_LONG = 330, /* those of 8 letters and more do not */
-	PUSH_CREATES = 200,
-	UNCOMMITTED_CREATES = 13000,
-	/* read when the first inode of an allocation group is made */
-	GROUP_HEADER_BYTES = 5 * BLOCK_BYTES,
-};
-
-struct filesystem_state {
-	uint64_t group_inodes[GROUPS];
-	uint32_t next_group;
-	ARRAY(uint32_t) logged; /* files in order of creation */
-	size_t logged_first;    /* those before are out of the log */
-	size_t push_at;         /* how many were created when the shrinker last asked */
-	uint64_t shrinker_calls;
-};
-
-enum what { WHAT_CLUSTER, WHAT_DATA, WHAT_LEAF, WHAT_NODE };
-enum { HEADER_CLUSTER = (1 << 28) - 1 }; /* as an inode cluster's number: the group's header */
+#include "machine/model/fs/xfs_private.h"
 
 static uint64_t key(enum what what, uint32_t which, uint64_t number)
 {
@@ -84,11 +49,14 @@ static void xfs_mount(struct filesystem_mount *mount)
 	for (uint32_t node = 0; node < tree->nodes.count; node++)
 		if (tree_exists(tree, node))
 			inode_assign(mount, node);
+	if (mount->io)
+		xfs_data_mount(mount);
 }
 
 static void xfs_unmount(struct filesystem_mount *mount)
 {
 	array_deinit(&mount->state->logged);
+	xfs_data_unmount(mount->state);
 	memory_free(mount->state);
 }
 
@@ -97,7 +65,16 @@ enum use { USE_READ, USE_MAKE };
 static void buffer_use(struct filesystem_mount *mount, uint64_t block, uint32_t bytes, enum use use)
 {
 	if (!cache_buffer_use(mount->cache, block, bytes) && use == USE_READ)
-		cache_read_outside(mount->cache, bytes);
+		mount_read(mount,
+			   mount->state->time ? xfs_buffer_offset(mount->state, block) : 0, bytes);
+}
+
+bool xfs_is_short(const struct tree_node *directory)
+{
+	uint64_t entries = directory->entries ? directory->entries : 1;
+
+	return directory->entry_text_bytes + entries * SHORT_ENTRY_BYTES + SHORT_HEADER_BYTES <=
+	       INODE_DIRECTORY_BYTES;
 }
 
 /*
@@ -114,7 +91,7 @@ static void directory_visit(struct filesystem_mount *mount, uint32_t node, enum 
 	uint64_t position = tree_exists(mount->tree, node) ? at->position : at->hash % entries,
 		 leaves = 1;
 
-	if (parent->entry_text_bytes + entries * 7 + 6 <= INODE_DIRECTORY_BYTES)
+	if (xfs_is_short(parent))
 		return;
 	buffer_use(mount, key(WHAT_DATA, at->parent, position / (BLOCK_USABLE_BYTES / entry)),
 		   BLOCK_BYTES, use);
@@ -157,12 +134,14 @@ static void xfs_create(struct filesystem_mount *mount, uint32_t node)
 	directory_visit(mount, node, USE_MAKE);
 	cache_inode_hold(mount->cache, mount->tree->nodes.at[node].file);
 	*array_push(&fs->logged) = mount->tree->nodes.at[node].file;
+	if (fs->time)
+		xfs_data_create(mount, node);
 }
 
 static void xfs_remove(struct filesystem_mount *mount, uint32_t node)
 {
-	(void)mount;
-	(void)node;
+	if (mount->state->time)
+		xfs_data_remove(mount, node);
 }
 
 static void log_release(struct filesystem_mount *mount, size_t until)
@@ -218,4 +197,12 @@ const struct filesystem filesystem_xfs = {
 	.remove = xfs_remove,
 	.commit = xfs_commit,
 	.tick = xfs_tick,
+	.fetch = xfs_fetch,
+	.write_back = xfs_write_back,
+	.sync = xfs_sync,
+	.renamed = xfs_renamed,
+	.resized = xfs_resized,
+	.allocated = xfs_allocated,
+	.background = xfs_background,
+	.free_bytes = xfs_free_bytes,
 };
