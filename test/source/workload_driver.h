@@ -58,7 +58,8 @@ static inline void driver_open(struct driver *driver, const char *name, const ch
 	struct schema_table table = {0};
 	struct yaml yaml;
 	struct error error;
-	struct workload_place place = {.first_thread = 1, .first_stream = 1, .seed = seed, .job = "test"};
+	struct workload_place place = {
+		.first_thread = 1, .first_stream = 1, .seed = seed, .job = "test"};
 	struct op op;
 
 	driver->workload = workload_find(name);

@@ -45,8 +45,9 @@ static const struct schema_key keys[] = {
 	{SCHEMA_JOB, "clients", SCHEMA_NUMBER, FIELD(clients), "1", NULL, 1, CLIENTS_MAX,
 	 "pgbench -c: each has a backend, and starts a transaction when the one before is done"},
 	{SCHEMA_JOB, "transactions", SCHEMA_NUMBER, FIELD(transactions), "", NULL, 1,
-	 SCENARIO_COUNT_MAX, "pgbench -t: of each client; if not given, the job's `duration` or "
-			     "`until` ends it"},
+	 SCENARIO_COUNT_MAX,
+	 "pgbench -t: of each client; if not given, the job's `duration` or "
+	 "`until` ends it"},
 	{SCHEMA_JOB, "warm_up", SCHEMA_NUMBER, FIELD(warm_up), "0", NULL, 0, SCENARIO_COUNT_MAX,
 	 "transactions of each client before counting begins, at the mark `warm`"},
 	{SCHEMA_JOB, "rate", SCHEMA_RATE, FIELD(rate), "", NULL, 0, 0,
@@ -65,8 +66,9 @@ static const struct schema_key keys[] = {
 	{SCHEMA_JOB, "min_wal_size", SCHEMA_SIZE, FIELD(min_wal_bytes), "80MiB", NULL, 32 * MIB,
 	 UINT64_C(1) << 50, "segments up to this are always kept for use again"},
 	{SCHEMA_JOB, "checkpoint_timeout", SCHEMA_TIME, FIELD(checkpoint_timeout_ns), "5min", NULL,
-	 NS_PER_SECOND, 86400 * NS_PER_SECOND, "a checkpoint begins at the latest so long after "
-					       "the one before"},
+	 NS_PER_SECOND, 86400 * NS_PER_SECOND,
+	 "a checkpoint begins at the latest so long after "
+	 "the one before"},
 	{SCHEMA_JOB, "completion_target", SCHEMA_RATIO, FIELD(completion_target_ppm), "0.9", NULL,
 	 0, 1000000, "the part of that time over which a checkpoint's writes are spread"},
 	{SCHEMA_JOB, "wal_recycle", SCHEMA_FLAG, FIELD(wal_recycle), "yes", NULL, 0, 0,
@@ -76,8 +78,9 @@ static const struct schema_key keys[] = {
 	{SCHEMA_JOB, "wal_level", SCHEMA_WORD, FIELD(wal_level), "replica", "minimal|replica", 0, 0,
 	 "with `minimal` nobody reads the journal, and segments are advised away when closed"},
 	{SCHEMA_JOB, "dontneed", SCHEMA_WORD, FIELD(dontneed), "auto", "auto|never|close|recycle",
-	 0, 0, "when fadvise_dontneed is said of a segment: `auto` as wal_level has it, when it is "
-	       "`close`d, or when it is used again (`recycle`: an experiment of 2016)"},
+	 0, 0,
+	 "when fadvise_dontneed is said of a segment: `auto` as wal_level has it, when it is "
+	 "`close`d, or when it is used again (`recycle`: an experiment of 2016)"},
 	{SCHEMA_JOB, "full_page_writes", SCHEMA_FLAG, FIELD(full_page_writes), "yes", NULL, 0, 0,
 	 "the first change of a block after a checkpoint puts all of it into the journal"},
 	{SCHEMA_JOB, "fsync", SCHEMA_FLAG, FIELD(fsync), "yes", NULL, 0, 0,
@@ -160,7 +163,7 @@ static struct workload_run *create(const void *options, const struct workload_pl
 
 	pg->options = options;
 	pg->place = *place;
-	if (!options_check(pg, error) || !relations_init(pg, error) || !buffers_init(pg, error)) {
+	if (!options_check(pg, error) || !relations_init(pg, error) || !pool_init(pg, error)) {
 		destroy((struct workload_run *)pg);
 		return NULL;
 	}

@@ -48,7 +48,7 @@ enum {
 	DATA_HISTORY = 30,
 	HISTORY_ROWS = 157,
 	HISTORY_TUPLE = 52, /* with its line pointer */
-	LEAF_USED = 7380, /* 366 entries and the high key, 24 + 16 of header */
+	LEAF_USED = 7380,   /* 366 entries and the high key, 24 + 16 of header */
 	LEAF_ENTRY = 20,
 	LEAF_USED_MAX = 8152,
 	PRUNE_BELOW = BLOCK_BYTES / 10, /* heap_page_prune_opt() */
@@ -172,8 +172,7 @@ static void small_prune(struct pgbench *pg, uint8_t which, uint32_t number)
 /* _bt_doinsert() into the leaf of accounts_pkey, which is here. */
 static void leaf_insert(struct pgbench *pg, uint32_t leaf)
 {
-	uint64_t used = LEAF_USED +
-			pg->leaf_entries * LEAF_ENTRY / pg->accounts_tree.pages[0];
+	uint64_t used = LEAF_USED + pg->leaf_entries * LEAF_ENTRY / pg->accounts_tree.pages[0];
 
 	pg->leaf_entries++;
 	pg->count.accesses++;
@@ -261,8 +260,8 @@ static enum turn accounts_update(struct pgbench *pg, struct process *process, st
 		if (!descend(pg, process, frame, REL_ACCOUNTS_PKEY, &pg->accounts_tree, leaf))
 			return TURN_ON;
 		frame->step = UPDATE_HEAP;
-		backend->home = accounts_find(pg, &backend->random, backend->aid,
-					      &backend->is_redirected);
+		backend->home =
+			accounts_find(pg, &backend->random, backend->aid, &backend->is_redirected);
 		__attribute__((fallthrough));
 	case UPDATE_HEAP:
 		block = relation_block(pg, REL_ACCOUNTS, backend->home);
@@ -291,9 +290,8 @@ static enum turn accounts_update(struct pgbench *pg, struct process *process, st
 		wal_record(pg, RECORD_LOCK,
 			   &(struct wal_block){
 				   .block = relation_block(pg, REL_ACCOUNTS, backend->home),
-				   .used_bytes = page_used_bytes(
-					   &(struct heap_page){.room = accounts_page(pg, backend->home)
-									       .room})},
+				   .used_bytes = page_used_bytes(&(struct heap_page){
+					   .room = accounts_page(pg, backend->home).room})},
 			   1);
 		__attribute__((fallthrough));
 	case UPDATE_TARGET:
@@ -319,7 +317,7 @@ static enum turn accounts_update(struct pgbench *pg, struct process *process, st
 		__attribute__((fallthrough));
 	default:
 		unpin(pg, backend);
-		return done(process);
+		return routine_done(process);
 	}
 }
 
@@ -346,21 +344,13 @@ static enum turn accounts_select(struct pgbench *pg, struct process *process, st
 	default:
 		if (!block_need(pg, process, relation_block(pg, REL_ACCOUNTS, backend->home)))
 			return TURN_ON;
-		return done(process);
+		return routine_done(process);
 	}
 }
 
 /* ---- UPDATE tellers, UPDATE branches ---- */
 
-enum {
-	SMALL_FIND,
-	SMALL_ROW,
-	SMALL_LOCKED,
-	SMALL_VERSION,
-	SMALL_TARGET,
-	SMALL_MOVE,
-	SMALL_INDEX
-};
+enum { SMALL_FIND, SMALL_ROW, SMALL_LOCKED, SMALL_VERSION, SMALL_TARGET, SMALL_MOVE, SMALL_INDEX };
 
 /* All pages, or down the index and the row's page. */
 static bool small_find(struct pgbench *pg, struct process *process, struct frame *frame,
@@ -376,8 +366,7 @@ static bool small_find(struct pgbench *pg, struct process *process, struct frame
 			frame->at++;
 			continue;
 		}
-		if (!block_need(pg, process,
-				relation_block(pg, table->heap, (uint32_t)frame->at)))
+		if (!block_need(pg, process, relation_block(pg, table->heap, (uint32_t)frame->at)))
 			return false;
 		small_prune(pg, which, (uint32_t)frame->at++);
 	}
@@ -512,7 +501,7 @@ static enum turn small_update(struct pgbench *pg, struct process *process, struc
 		__attribute__((fallthrough));
 	case SMALL_VERSION:
 		if (small_update_hot(pg, backend, which))
-			return done(process);
+			return routine_done(process);
 		small_lock_log(pg, table, row->page);
 		pin(pg, backend, relation_block(pg, table->heap, row->page));
 		__attribute__((fallthrough));
@@ -543,7 +532,7 @@ static enum turn small_update(struct pgbench *pg, struct process *process, struc
 					       .used_bytes = LEAF_USED,
 					       .data_bytes = DATA_INDEX},
 			   1);
-		return done(process);
+		return routine_done(process);
 	}
 }
 
@@ -577,15 +566,15 @@ static enum turn history_insert(struct pgbench *pg, struct process *process, str
 	if (!is_there)
 		return TURN_ON;
 	wal_record(pg, RECORD_HISTORY,
-		   &(struct wal_block){
-			   .block = frame->block,
-			   .used_bytes = BLOCK_BYTES - BLOCK_ROOM +
-					 (HISTORY_ROWS - target->rows_left + 1) * HISTORY_TUPLE,
-			   .data_bytes = DATA_HISTORY,
-			   .is_new = frame->is_new},
+		   &(struct wal_block){.block = frame->block,
+				       .used_bytes = BLOCK_BYTES - BLOCK_ROOM +
+						     (HISTORY_ROWS - target->rows_left + 1) *
+							     HISTORY_TUPLE,
+				       .data_bytes = DATA_HISTORY,
+				       .is_new = frame->is_new},
 		   1);
 	target->rows_left--;
-	return done(process);
+	return routine_done(process);
 }
 
 /* ---- the transaction ---- */
@@ -650,7 +639,7 @@ static enum turn compute_until(struct pgbench *pg, struct process *process, uint
 	uint64_t ns = pg->options->cpu_ns * eighths / 8 - backend->computed_ns;
 
 	backend->computed_ns += ns;
-	return compute(pg, process, ns);
+	return op_compute(pg, process, ns);
 }
 
 /* When may the next one begin (pgbench -R)? Its latency counts from then. */
@@ -658,8 +647,7 @@ static uint64_t scheduled_ns(struct pgbench *pg)
 {
 	if (!pg->options->rate.per_s)
 		return pg->now_ns;
-	pg->schedule_ns +=
-		poisson_ns(&pg->schedule, NS_PER_SECOND / pg->options->rate.per_s);
+	pg->schedule_ns += poisson_ns(&pg->schedule, NS_PER_SECOND / pg->options->rate.per_s);
 	return pg->schedule_ns;
 }
 
@@ -690,7 +678,7 @@ static enum turn transaction_commit(struct pgbench *pg, struct process *process)
 
 	process->backend->commit_ns = pg->now_ns;
 	if (pg->options->synchronous_commit) {
-		call(process, wal_flush)->at = lsn;
+		routine_call(process, wal_flush)->at = lsn;
 		return TURN_ON;
 	}
 	/* XLogSetAsyncXactLSN(): a full page is there to be written. */
@@ -778,31 +766,31 @@ enum turn backend_main(struct pgbench *pg, struct process *process, struct frame
 		__attribute__((fallthrough));
 	case CLIENT_UPDATE:
 		frame->step = CLIENT_SELECT;
-		call(process, accounts_update);
+		routine_call(process, accounts_update);
 		return transaction_begin(pg, process);
 	case CLIENT_SELECT:
 		frame->step = CLIENT_COMPUTE;
-		call(process, accounts_select);
+		routine_call(process, accounts_select);
 		return TURN_ON;
 	case CLIENT_COMPUTE:
 		frame->step = CLIENT_TELLERS;
 		return compute_until(pg, process, 5);
 	case CLIENT_TELLERS:
 		frame->step = CLIENT_BRANCHES;
-		call(process, tellers_update);
+		routine_call(process, tellers_update);
 		return TURN_ON;
 	case CLIENT_BRANCHES:
 		frame->step = CLIENT_HISTORY;
-		call(process, branches_update);
+		routine_call(process, branches_update);
 		return TURN_ON;
 	case CLIENT_HISTORY:
 		frame->step = CLIENT_ROOM;
-		call(process, history_insert);
+		routine_call(process, history_insert);
 		return TURN_ON;
 	case CLIENT_ROOM:
 		frame->step = CLIENT_COMPUTE_LAST;
 		if (pg->wal.inserted > pg->wal.written + pg->wal.buffers_bytes)
-			call(process, wal_make_room);
+			routine_call(process, wal_make_room);
 		return TURN_ON;
 	case CLIENT_COMPUTE_LAST:
 		frame->step = CLIENT_COMMIT;

@@ -143,8 +143,8 @@ uint32_t page_used_bytes(const struct heap_page *page)
 
 void recent_add(struct pgbench *pg, uint64_t xid, uint8_t table, uint32_t page, bool is_root)
 {
-	pg->recent[pg->recent_count++ & (RECENT_COUNT - 1)] = (struct recent){
-		.xid = xid, .page = page, .table = table, .is_root = is_root};
+	pg->recent[pg->recent_count++ & (RECENT_COUNT - 1)] =
+		(struct recent){.xid = xid, .page = page, .table = table, .is_root = is_root};
 }
 
 /*
@@ -162,8 +162,7 @@ void recent_kept(const struct pgbench *pg, uint64_t horizon, uint8_t table, uint
 		look = RECENT_COUNT;
 	*roots = *chain = 0;
 	for (uint64_t i = 1; i <= look; i++) {
-		const struct recent *at =
-			&pg->recent[(pg->recent_count - i) & (RECENT_COUNT - 1)];
+		const struct recent *at = &pg->recent[(pg->recent_count - i) & (RECENT_COUNT - 1)];
 
 		if (at->xid < horizon || at->page != page || at->table != table)
 			continue;
@@ -287,11 +286,10 @@ void heap_init(struct pgbench *pg)
 	pg->pages = memory_alloc(pg->relations[REL_ACCOUNTS].capacity, sizeof(*pg->pages));
 	for (uint32_t i = 0; i < last; i++)
 		accounts_page_set(pg, i, &(struct heap_page){.room = full});
-	accounts_page_set(
-		pg, last,
-		&(struct heap_page){.room = BLOCK_ROOM / 4 -
-					    (uint32_t)(rows - (uint64_t)last * per_page) *
-						    (ACCOUNT_UNITS + 1)});
+	accounts_page_set(pg, last,
+			  &(struct heap_page){.room = BLOCK_ROOM / 4 -
+						      (uint32_t)(rows - (uint64_t)last * per_page) *
+							      (ACCOUNT_UNITS + 1)});
 	small_table_init(pg, &pg->tables[0]);
 	small_table_init(pg, &pg->tables[1]);
 }

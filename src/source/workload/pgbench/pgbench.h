@@ -30,7 +30,8 @@ enum {
 	SEGMENT_BYTES = 16 << 20,
 	RELATION_FILE_BLOCKS = 131072, /* 1 GiB */
 	USAGE_MAX = 5,
-	ACCOUNT_UNITS = 32, /* a tuple of accounts, in 4 bytes: 24 of header, 97 of row, rounded up */
+	ACCOUNT_UNITS =
+		32, /* a tuple of accounts, in 4 bytes: 24 of header, 97 of row, rounded up */
 	LEAF_ENTRIES = 366,
 	CLIENTS_MAX = 1000,
 	FRAME_COUNT = 8,
@@ -91,7 +92,8 @@ struct relation {
 	ARRAY(struct relation_file {
 		uint32_t path;
 		bool is_unsynced; /* written since the last checkpoint's fsync */
-	}) files;
+	})
+	files;
 };
 
 enum { TREE_LEVELS_MAX = 5 };
@@ -110,7 +112,8 @@ struct heap_page {
 	uint32_t room;       /* free, in units of 4 bytes, line pointers included */
 	uint32_t redirected; /* rows whose first line pointer leads on: updated here before */
 	uint32_t moved;      /* rows that went to another page */
-	uint32_t dead_roots, dead_chain; /* old versions not pruned yet: first ones, and later ones */
+	uint32_t dead_roots,
+		dead_chain; /* old versions not pruned yet: first ones, and later ones */
 };
 
 /* tellers, branches: few rows, so each is known by name. */
@@ -123,16 +126,16 @@ struct small_table {
 	bool is_scanned; /* the planner reads all of it */
 	struct small_page {
 		struct heap_page page;
-		uint32_t pins; /* of backends waiting for a row */
+		uint32_t pins;       /* of backends waiting for a row */
 		uint32_t known_room; /* by the free space map; 0: nothing known */
 		bool is_made;        /* else somebody is about to make it */
-	} *pages;
+	} * pages;
 	struct small_row {
 		uint32_t page;
 		uint16_t holder; /* backend + 1 that has updated it and is not done; 0: none */
 		uint16_t waiters;
 		bool is_redirected;
-	} *at;
+	} * at;
 };
 
 /* An update of a small table, for deciding what may be pruned. */
@@ -147,7 +150,7 @@ struct recent {
 
 enum {
 	BUFFER_DIRTY = 1 << 0,
-	BUFFER_NEEDED = 1 << 1, /* a checkpoint is to write it */
+	BUFFER_NEEDED = 1 << 1,  /* a checkpoint is to write it */
 	BUFFER_READING = 1 << 2, /* alone */
 };
 
@@ -165,9 +168,9 @@ struct buffers {
 	struct buffer *at;
 	uint32_t *buckets;
 	uint32_t count, bucket_bits;
-	uint32_t used;    /* never-used ones are taken first */
-	uint32_t hand;    /* of the clock */
-	uint32_t rounds;  /* that the hand has made */
+	uint32_t used;      /* never-used ones are taken first */
+	uint32_t hand;      /* of the clock */
+	uint32_t rounds;    /* that the hand has made */
 	uint32_t allocated; /* since the background writer last asked */
 };
 
@@ -190,7 +193,7 @@ struct wal {
 
 	/* segments: [first_segment, end_segment) have files */
 	uint64_t first_segment, end_segment, base_segment;
-	ARRAY(uint32_t) file_of;        /* by segment - base_segment: index into files */
+	ARRAY(uint32_t) file_of; /* by segment - base_segment: index into files */
 	ARRAY(struct wal_file) files;
 	uint64_t segments_max, segments_min, checkpoint_segments; /* of the settings */
 	uint64_t buffers_bytes;
@@ -245,7 +248,15 @@ struct frame {
 	bool is_new;
 };
 
-enum wait_kind { WAIT_NONE, WAIT_BLOCK, WAIT_WAL_FREE, WAIT_WAL_LOCK, WAIT_ROW, WAIT_SLEEP, WAIT_START };
+enum wait_kind {
+	WAIT_NONE,
+	WAIT_BLOCK,
+	WAIT_WAL_FREE,
+	WAIT_WAL_LOCK,
+	WAIT_ROW,
+	WAIT_SLEEP,
+	WAIT_START
+};
 
 /* One client's backend. */
 struct backend {
@@ -273,10 +284,10 @@ struct process {
 	uint32_t depth;
 	struct frame frames[FRAME_COUNT];
 	struct op op;
-	uint32_t brought;      /* block just read, whose access is not counted yet */
-	uint32_t wal_file;     /* open for writing, + 1; 0: none */
-	uint64_t wal_segment;  /* it is that one */
-	bool is_under_way;     /* an op is */
+	uint32_t brought;        /* block just read, whose access is not counted yet */
+	uint32_t wal_file;       /* open for writing, + 1; 0: none */
+	uint64_t wal_segment;    /* it is that one */
+	bool is_under_way;       /* an op is */
 	struct backend *backend; /* NULL: a process of the server's own */
 };
 
@@ -302,8 +313,8 @@ struct pgbench {
 
 	struct relation relations[REL_COUNT];
 	struct tree accounts_tree, tellers_tree, branches_tree;
-	struct small_table tables[2]; /* tellers, branches */
-	uint32_t *pages;              /* of accounts, packed (heap.c) */
+	struct small_table tables[2];                    /* tellers, branches */
+	uint32_t *pages;                                 /* of accounts, packed (heap.c) */
 	uint32_t accounts_rows_per_page, accounts_pages; /* at the start */
 	uint64_t leaf_entries;                           /* added since */
 	uint64_t autovacuum_ns;                          /* the next look at the small tables */
@@ -347,9 +358,9 @@ static inline struct process *server_process(struct pgbench *pg, uint32_t which)
 
 void processes_init(struct pgbench *pg);
 /* Let `which` go on in its place; its frame is zero but for that. */
-struct frame *call(struct process *process, routine *which);
+struct frame *routine_call(struct process *process, routine *which);
 /* The routine on top is done. */
-enum turn done(struct process *process);
+enum turn routine_done(struct process *process);
 /* Ready at `ns`, wherever it is now. */
 void process_wake(struct pgbench *pg, struct process *process, uint64_t ns);
 enum turn process_sleep(struct pgbench *pg, struct process *process, uint64_t until_ns);
@@ -358,7 +369,7 @@ void process_completed(struct pgbench *pg, const struct op *op, uint64_t done_ns
 
 enum turn op_make(struct pgbench *pg, struct process *process, enum op_kind kind,
 		  enum stream_id stream, uint32_t path, uint64_t offset, uint64_t bytes);
-enum turn compute(struct pgbench *pg, struct process *process, uint64_t ns);
+enum turn op_compute(struct pgbench *pg, struct process *process, uint64_t ns);
 
 /* ---- relations.c ---- */
 
@@ -411,7 +422,7 @@ void small_tables_vacuum(struct pgbench *pg);
 
 /* ---- buffers.c ---- */
 
-bool buffers_init(struct pgbench *pg, struct error *error);
+bool pool_init(struct pgbench *pg, struct error *error);
 uint32_t buffer_find(const struct pgbench *pg, uint32_t block);
 /* Mark changed by a record that ends at `lsn`. */
 void buffer_dirty(struct pgbench *pg, uint32_t block, uint64_t lsn);

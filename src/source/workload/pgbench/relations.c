@@ -225,8 +225,7 @@ void small_tables_plan(struct pgbench *pg)
 	for (int i = 0; i < 2; i++) {
 		struct small_table *table = &pg->tables[i];
 		uint64_t pages = pg->relations[table->heap].count;
-		uint64_t rows = table->rows * pages /
-				divide_up(table->rows, table->rows_per_page);
+		uint64_t rows = table->rows * pages / divide_up(table->rows, table->rows_per_page);
 
 		table->is_scanned = pages * 10000 + rows * 125 < index_cost[i];
 	}

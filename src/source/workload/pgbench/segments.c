@@ -75,7 +75,7 @@ enum dontneed dontneed_when(const struct pgbench *pg)
 
 	if (when == DONTNEED_AUTO)
 		return pg->options->wal_level == WAL_LEVEL_MINIMAL ? DONTNEED_CLOSE
-								    : DONTNEED_NEVER;
+								   : DONTNEED_NEVER;
 	return when;
 }
 
@@ -85,8 +85,9 @@ uint64_t segment_recycle_last(const struct pgbench *pg, uint64_t redo)
 	uint64_t low = redo / SEGMENT_BYTES + wal->segments_min - 1;
 	uint64_t high = redo / SEGMENT_BYTES + wal->segments_max - 1;
 	/* 10 % more than what will be written until the next one has completed. */
-	uint64_t ahead = (uint64_t)((unsigned __int128)pg->checkpoint.distance_estimate *
-				    (1000000 + pg->options->completion_target_ppm) * 110 / 100000000);
+	uint64_t ahead =
+		(uint64_t)((unsigned __int128)pg->checkpoint.distance_estimate *
+			   (1000000 + pg->options->completion_target_ppm) * 110 / 100000000);
 	uint64_t last = (redo + ahead + SEGMENT_BYTES - 1) / SEGMENT_BYTES;
 
 	if (last < low)
@@ -162,20 +163,13 @@ enum turn segment_create(struct pgbench *pg, struct process *process, struct fra
 		return op_make(pg, process, OP_CLOSE, STREAM_WAL,
 			       pg->wal.files.at[frame->segment_file].path, 0, 0);
 	default:
-		return done(process);
+		return routine_done(process);
 	}
 }
 
 /* ---- and do away with one ---- */
 
-enum {
-	OLD_BEGIN,
-	OLD_RENAME,
-	OLD_SYNC_NEW,
-	OLD_CLOSE,
-	OLD_SYNC_DIRECTORY,
-	OLD_DONE
-};
+enum { OLD_BEGIN, OLD_RENAME, OLD_SYNC_NEW, OLD_CLOSE, OLD_SYNC_DIRECTORY, OLD_DONE };
 
 /* The first segment's file gets the next name. */
 enum turn segment_recycle(struct pgbench *pg, struct process *process, struct frame *frame)
@@ -186,7 +180,7 @@ enum turn segment_recycle(struct pgbench *pg, struct process *process, struct fr
 	case OLD_BEGIN:
 		frame->segment_file = wal->file_of.at[wal->first_segment - wal->base_segment];
 		if (process->wal_file == frame->segment_file + 1) {
-			call(process, segment_close);
+			routine_call(process, segment_close);
 			return TURN_ON;
 		}
 		frame->block = wal->files.at[frame->segment_file].path;
@@ -220,7 +214,7 @@ enum turn segment_recycle(struct pgbench *pg, struct process *process, struct fr
 		frame->step = OLD_DONE;
 		return sync_path(pg, process, pg->path_wal);
 	default:
-		return done(process);
+		return routine_done(process);
 	}
 }
 
@@ -237,7 +231,7 @@ enum turn segment_remove(struct pgbench *pg, struct process *process, struct fra
 		frame->step = OLD_DONE;
 		return sync_path(pg, process, pg->path_wal);
 	default:
-		return done(process);
+		return routine_done(process);
 	}
 }
 
@@ -246,7 +240,7 @@ enum turn segment_close(struct pgbench *pg, struct process *process, struct fram
 	uint32_t path;
 
 	if (frame->step == 2)
-		return done(process);
+		return routine_done(process);
 	path = pg->wal.files.at[process->wal_file - 1].path;
 	if (frame->step++ == 0) {
 		if (dontneed_when(pg) == DONTNEED_CLOSE)

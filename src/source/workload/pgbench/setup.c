@@ -103,7 +103,8 @@ static bool relation_read(struct pgbench *pg, struct op *op)
 
 			if (bytes == 0 || pg->setup_offset > bytes)
 				continue;
-			exists(pg, op, relation->stream, relation->files.at[pg->setup_file].path, 0);
+			exists(pg, op, relation->stream, relation->files.at[pg->setup_file].path,
+			       0);
 			op->kind = OP_CLOSE;
 			if (pg->setup_offset == bytes) {
 				pg->setup_offset++;
@@ -111,8 +112,8 @@ static bool relation_read(struct pgbench *pg, struct op *op)
 			}
 			op->kind = OP_READ;
 			op->offset = pg->setup_offset;
-			op->bytes = bytes - op->offset < READ_BYTES ? bytes - op->offset
-								    : READ_BYTES;
+			op->bytes =
+				bytes - op->offset < READ_BYTES ? bytes - op->offset : READ_BYTES;
 			pg->setup_offset += op->bytes;
 			return true;
 		}
