@@ -387,6 +387,14 @@ bool arc_has(const struct arc *arc, uint64_t key)
 	return id && arc->headers.at[id].state <= ARC_MFU;
 }
 
+bool arc_is_held(const struct arc *arc, uint64_t key)
+{
+	uint32_t id = find(arc, key);
+
+	return id &&
+	       (arc->headers.at[id].state == ARC_ANON || arc->headers.at[id].bits & ARC_IS_IN_DBUF);
+}
+
 /* ---- dirty buffers ---- */
 
 void arc_make_buffer(struct arc *arc, const struct arc_buffer *buffer, uint64_t now_ns)

@@ -52,6 +52,8 @@ bool arc_use_buffer(struct arc *arc, const struct arc_buffer *buffer, enum arc_u
 		    uint64_t now_ns);
 /* Is it resident? Nothing changes. */
 bool arc_has(const struct arc *arc, uint64_t key);
+/* Is it resident and referenced: in the dbuf cache, or dirty? */
+bool arc_is_held(const struct arc *arc, uint64_t key);
 /* A buffer that is written whole: resident and dirty, not evictable until arc_clean(). */
 void arc_make(struct arc *arc, uint64_t key, uint32_t bytes, enum arc_type type, uint64_t now_ns);
 void arc_make_buffer(struct arc *arc, const struct arc_buffer *buffer, uint64_t now_ns);

@@ -322,6 +322,19 @@ void cache_write_outside(struct cache *cache, uint64_t bytes)
 	cache_counted(cache)->write_bytes += bytes;
 }
 
+void cache_count_own(struct cache *cache, uint64_t pages, uint64_t missed_pages,
+		     uint64_t reread_bytes)
+{
+	cache_counted(cache)->page_accesses += pages;
+	cache_counted(cache)->page_misses += missed_pages;
+	cache_counted(cache)->reread_bytes += reread_bytes;
+}
+
+uint64_t cache_memory_bytes(const struct cache *cache)
+{
+	return bytes_from_pages(cache->domain.limit_pages) + cache->pinned_bytes;
+}
+
 /* ---- counters ---- */
 
 void cache_counters(const struct cache *cache, uint32_t stream, struct counters *counters)

@@ -320,6 +320,11 @@ void cache_name_move(struct cache *cache, uint32_t name, uint32_t parent, uint32
  */
 void cache_read_outside(struct cache *cache, uint64_t bytes);
 void cache_write_outside(struct cache *cache, uint64_t bytes);
+/* So many pages of a file were used in a cache that is not the page cache, and missed, and reread. */
+void cache_count_own(struct cache *cache, uint64_t pages, uint64_t missed_pages,
+		     uint64_t reread_bytes);
+/* The whole machine's memory, or the cgroup's. */
+uint64_t cache_memory_bytes(const struct cache *cache);
 /* Kernel memory that is not a cache object (negative: given back). */
 void cache_other_slab(struct cache *cache, int64_t bytes);
 /* Lists are summed now, as reading memory.stat does (statistics=lazy). */

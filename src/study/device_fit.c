@@ -49,6 +49,9 @@ static void line(struct fitted *fitted, const char *comment, const char *format,
 
 static void line_time(struct fitted *fitted, const char *key, uint64_t ns, const char *comment)
 {
+	/* A profile takes no time above a second: whatever took longer was no device. */
+	if (ns > NS_PER_SECOND)
+		ns = NS_PER_SECOND;
 	line(fitted, comment, "%s: %" PRIu64 ".%03uus", key, ns / 1000, (unsigned)(ns % 1000));
 }
 
@@ -176,7 +179,8 @@ enum { TAIL_MILLIONTHS = 200 };
  */
 static uint64_t tail_of(const struct fio_side *read)
 {
-	double x = 3.719 * sigma_of(read), term = 1, power = 1; /* e^x by its series: x is below 8 */
+	double x = 3.719 * sigma_of(read), term = 1,
+	       power = 1; /* e^x by its series: x is below 8 */
 
 	for (int i = 1; i < 60; i++) {
 		term *= x / i;

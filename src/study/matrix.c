@@ -167,8 +167,7 @@ static bool entry_change(const struct matrix_options *options, struct entry *ent
 	entry->loaded[CHANGED] =
 		scenario_load(&entry->scenarios[CHANGED], name, sets, count, error);
 	memory_free(sets);
-	return entry->loaded[CHANGED] &&
-	       machine_check(&entry->scenarios[CHANGED], error);
+	return entry->loaded[CHANGED] && machine_check(&entry->scenarios[CHANGED], error);
 }
 
 static void leave_out(struct entry *entry, const char *why)

@@ -343,6 +343,32 @@ static void a_written_sector_has_to_come_round_again(void **state)
 	rig_destroy(rig);
 }
 
+/* Reads go before writers in the background that wait for room in the cache, but not for ever. */
+static void reads_pass_writers_that_nobody_waits_for(void **state)
+{
+	(void)state;
+	for (int is_background = 0; is_background < 2; is_background++) {
+		struct rig *rig = rig_create(DISK "cache: 1MiB\ncache_writes: 4\n");
+		uint64_t before = 0;
+
+		for (uint64_t tag = 100; tag < 200; tag++)
+			ask(rig, tag, DEVICE_WRITE, tag * GIB, 4096, is_background);
+		for (uint64_t tag = 1; tag <= 64; tag++)
+			ask(rig, tag, DEVICE_READ, tag * 3 * GIB, 4096, false);
+		pass_all(rig);
+		/* How many reads are done before the fortieth write? */
+		for (uint64_t i = 0, writes = 0; i < rig->done && writes < 40; i++) {
+			writes += rig->order[i] >= 100;
+			before += rig->order[i] < 100;
+		}
+		if (is_background)
+			assert_in_range(before, 63, 64);
+		else
+			assert_in_range(before, 34, 38);
+		rig_destroy(rig);
+	}
+}
+
 static void disks_of_a_raid_work_side_by_side(void **state)
 {
 	struct rig *rig = rig_create(DISK "members: 4\nchunk: 100000\n");
@@ -544,6 +570,7 @@ int main(void)
 		cmocka_unit_test(what_lies_in_a_row_is_read_without_a_gap),
 		cmocka_unit_test(the_nearest_of_those_that_wait_goes_next),
 		cmocka_unit_test(a_written_sector_has_to_come_round_again),
+		cmocka_unit_test(reads_pass_writers_that_nobody_waits_for),
 		cmocka_unit_test(disks_of_a_raid_work_side_by_side),
 		cmocka_unit_test(a_volume_has_so_many_requests_a_second),
 		cmocka_unit_test(what_lies_in_a_row_counts_as_one_until_256_kib),

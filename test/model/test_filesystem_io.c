@@ -316,7 +316,7 @@ static void rename_file(const char *from, const char *to)
 
 enum fill { FILL_ZERO, FILL_SPARSE, FILL_ALLOCATED };
 
-#define SEGMENT (16 * MIB)
+#define SEGMENT   (16 * MIB)
 #define DIRECTORY "wal"
 #define TEMPORARY DIRECTORY "/xlogtemp.12345"
 
@@ -496,15 +496,15 @@ static void rows_compare(const char *fs, const struct row rows[ROWS], int filler
 		     is_near((double)r.total.flushes, (double)want->flushes, 0) &&
 		     fabs((double)r.total.writes - (double)want->requests) <=
 			     fmax(2, requests * (double)want->requests);
-		print_message("%s %-6s %-18s %9.1f KiB (%+5.1f %%)  %5d flushes (%+d)  %5d requests "
-			      "(%+5.1f %%)  read %d, %d us cpu\n",
-			      ok ? "  " : "!!", fs, want->what, kib,
-			      100 * (kib - (double)want->kib) / (double)want->kib,
-			      (int)r.total.flushes, (int)(r.total.flushes - want->flushes),
-			      (int)r.total.writes,
-			      100 * ((double)r.total.writes - (double)want->requests) /
-				      (double)want->requests,
-			      (int)r.total.reads, (int)(r.cpu_ns / 1000));
+		print_message(
+			"%s %-6s %-18s %9.1f KiB (%+5.1f %%)  %5d flushes (%+d)  %5d requests "
+			"(%+5.1f %%)  read %d, %d us cpu\n",
+			ok ? "  " : "!!", fs, want->what, kib,
+			100 * (kib - (double)want->kib) / (double)want->kib, (int)r.total.flushes,
+			(int)(r.total.flushes - want->flushes), (int)r.total.writes,
+			100 * ((double)r.total.writes - (double)want->requests) /
+				(double)want->requests,
+			(int)r.total.reads, (int)(r.cpu_ns / 1000));
 		wrong += !ok;
 	}
 	mount_end();
