@@ -150,9 +150,6 @@ static bool options_check(const struct pgbench *pg, struct error *error)
 	if (options->rate.per_s > NS_PER_SECOND)
 		return error_input(error, "job \"%.60s\": rate is more than one a nanosecond",
 				   pg->place.job);
-	if (options->min_wal_bytes > options->max_wal_bytes)
-		return error_input(error, "job \"%.60s\": min_wal_size is more than max_wal_size",
-				   pg->place.job);
 	return true;
 }
 
