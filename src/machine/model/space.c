@@ -73,6 +73,11 @@ uint64_t space_free_pieces(const struct space *space)
 	return space->free_pieces;
 }
 
+uint64_t space_longest(const struct space *space)
+{
+	return space->pieces.at[space->root].longest;
+}
+
 /* ---- room: the treap ---- */
 
 /* A node's priority is made of its number: the same calls make the same tree. */
