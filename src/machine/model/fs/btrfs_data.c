@@ -31,12 +31,17 @@ enum {
 	FIRST_INODE = 256,
 	COMMIT_SECONDS = 30,
 	EXTENT_BLOCKS = 32768, /* 128 MiB */
-	WRITE_BLOCKS = 256,    /* of single pages, in one request */
+	/*
+	 * In one request: 128 pieces of memory, which are single pages, some of them side by side.
+	 * Measured: 530 to 780 KiB.
+	 */
+	WRITE_BLOCKS = 160,
 	READ_BLOCKS = 1 << 20,
 	INODE_BYTES = 160,
 	NAME_BYTES = 30, /* and the name */
 	NAME_BACK_BYTES = 10,
 	NAMES_RANGE_BYTES = 8,
+	GAPS_MAX = 150, /* in the leaves of a directory that changed */
 	EXTENT_BYTES = 53,
 	BLOCKS_PER_NODE = NODE_BYTES / SPACE_BLOCK_BYTES,
 	/* NODE_CPU_NS in btrfs_transaction.c says where from. */
@@ -190,8 +195,10 @@ uint64_t btrfs_free_bytes(const struct filesystem_mount *mount)
 {
 	const struct btrfs_time *time = mount->state->time;
 
-	return (space_free_blocks(time->space) + time->device_blocks - time->unallocated_block) *
-	       SPACE_BLOCK_BYTES;
+	return time ? (space_free_blocks(time->space) + time->device_blocks -
+		       time->unallocated_block) *
+			      SPACE_BLOCK_BYTES
+		    : 0;
 }
 
 /* ---- names ---- */
@@ -219,6 +226,8 @@ static void entry_change(struct filesystem_mount *mount, uint32_t directory, boo
 
 	if (is_added)
 		at->names++;
+	else
+		at->gaps++;
 	at->named_in = mount->state->time->transaction_id;
 	change(mount, directory);
 }
@@ -418,7 +427,10 @@ static void log_inode(struct btrfs_time *time, uint32_t file)
 	log_tree_put(time->log, file_of(time, file)->inode, LOG_INODE, 0, INODE_BYTES);
 }
 
-/* btrfs_log_all_parents(): the directory's inode, its new entries, and which numbers are gone. */
+/*
+ * btrfs_log_all_parents(): the directory's inode, its new entries and, the first time in a
+ * transaction, each gap in their numbers (process_dir_items_leaf()).
+ */
 static void log_directory(struct filesystem_mount *mount, uint32_t node)
 {
 	struct btrfs_time *time = mount->state->time;
@@ -428,10 +440,19 @@ static void log_directory(struct filesystem_mount *mount, uint32_t node)
 		at->entries ? (uint32_t)(at->entry_text_bytes / at->entries) : 0;
 
 	log_inode(time, at->file);
+	if (directory->logged_in != time->transaction_id) {
+		uint32_t most = at->entries < GAPS_MAX ? at->entries : GAPS_MAX;
+
+		directory->gaps_logged =
+			directory->gaps > most ? directory->gaps - most : 0;
+	}
+	directory->logged_in = time->transaction_id;
+	for (; directory->gaps_logged < directory->gaps; directory->gaps_logged++)
+		log_tree_put(time->log, directory->inode, LOG_NAMES_RANGE, directory->gaps_logged,
+			     NAMES_RANGE_BYTES);
 	for (; directory->names_logged < directory->names; directory->names_logged++)
 		log_tree_put(time->log, directory->inode, LOG_NAME, directory->names_logged,
 			     NAME_BYTES + name_bytes);
-	log_tree_put(time->log, directory->inode, LOG_NAMES_RANGE, 0, NAMES_RANGE_BYTES);
 	directory->named_in = 0;
 }
 

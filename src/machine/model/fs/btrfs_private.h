@@ -46,7 +46,8 @@ struct btrfs_file {
 	uint32_t named_in;   /* and in which its name was, not yet logged */
 	uint32_t logged_in;
 	uint32_t pending_in, pending; /* the first of its extents that are not yet logged, and 1 more */
-	uint32_t names, names_logged; /* of a directory: numbers given to entries */
+	/* of a directory: numbers given to entries, those that are free again, and what is logged */
+	uint32_t names, names_logged, gaps, gaps_logged;
 };
 
 /* An extent that was written, or allocated, and is not yet in the log. */
