@@ -50,6 +50,7 @@ void space_give(struct space *space, uint64_t block, uint64_t blocks);
 uint64_t space_take(struct space *space, uint64_t goal, uint64_t blocks, uint64_t *block);
 uint64_t space_free_blocks(const struct space *space);
 uint64_t space_free_pieces(const struct space *space);
+uint64_t space_longest(const struct space *space); /* free piece, blocks */
 
 /* ---- files, by the cache's id ---- */
 

@@ -154,9 +154,9 @@ void ext4_data_unmount(struct filesystem_state *fs)
 uint64_t ext4_free_bytes(const struct filesystem_mount *mount)
 {
 	const struct ext4_time *time = mount->state->time;
-	uint64_t blocks = space_free_blocks(time->space);
+	uint64_t blocks = time ? space_free_blocks(time->space) : 0;
 
-	return blocks > time->reserved_blocks ? (blocks - time->reserved_blocks) * BLOCK_BYTES : 0;
+	return time && blocks > time->reserved_blocks ? (blocks - time->reserved_blocks) * BLOCK_BYTES : 0;
 }
 
 /* ---- what changes with what ---- */
