@@ -308,9 +308,15 @@ static void background_submit(struct simulation *sim)
 {
 	while (sim->background_under_way < sim->background_depth &&
 	       sim->background_next < sim->background.at.count) {
+		size_t first = sim->background_next;
 		struct io io = take_merged(sim, &sim->background, &sim->background_next);
+		uint32_t count = submit(sim, &io, NONE, false);
 
-		sim->background_under_way += submit(sim, &io, NONE, false);
+		sim->background_under_way += count;
+		/* Merged, or cut: each is one request now. */
+		if (io.file && io.kind == IO_WRITE)
+			writes_of(sim, io.file)->count +=
+				count - (uint32_t)(sim->background_next - first);
 	}
 	if (sim->background_next == sim->background.at.count) {
 		sim->background_next = 0;
