@@ -86,7 +86,7 @@ struct simulation {
 	ARRAY(struct task) tasks; /* by thread + 1 */
 	struct queue runnable;    /* waiting for a processor */
 	uint32_t processors, idle_processors;
-	uint64_t busy_ns;
+	uint64_t busy_ns, busy_device_ns; /* the device's: before counting began */
 
 	ARRAY(struct event) events; /* a heap */
 	uint64_t event_order;
@@ -336,6 +336,60 @@ static void background_count(struct simulation *sim, size_t first)
 	}
 }
 
+/* ---- time series ---- */
+
+static struct result_interval sums(const struct simulation *sim)
+{
+	const struct model *model = sim->model;
+	const struct op_source_interface *source = model->source->interface;
+	struct counters now;
+
+	cache_counters(model->cache, 0, &now);
+	return (struct result_interval){
+		.ops = model->op_count,
+		.work = source->work ? source->work(model->source) : 0,
+		.read_bytes = model->requests.read_bytes,
+		.write_bytes = model->requests.write_bytes,
+		.flushes = model->requests.flushes,
+		.active_file_pages = now.active_file_pages,
+		.inactive_file_pages = now.inactive_file_pages,
+		.dirty_pages = now.dirty_pages,
+		.slab_bytes = now.slab_bytes,
+		.free_bytes = model->is_mounted && model->fs->free_bytes
+				      ? model->fs->free_bytes(&model->mount)
+				      : 0,
+		.arc_bytes = model->is_mounted && model->fs->cache_bytes
+				     ? model->fs->cache_bytes(&model->mount)
+				     : 0,
+	};
+}
+
+static void interval_end(struct simulation *sim)
+{
+	struct result_interval now = sums(sim), part = now;
+
+	part.ops -= sim->before.ops;
+	part.work -= sim->before.work;
+	part.read_bytes -= sim->before.read_bytes;
+	part.write_bytes -= sim->before.write_bytes;
+	part.flushes -= sim->before.flushes;
+	sim->before = now;
+	recorder_interval(&sim->model->recorder, &part, NS_PER_SECOND);
+	sim->next_interval_ns += NS_PER_SECOND;
+}
+
+/* The jobs begin, or their warm-up is over: from here on things count as time. */
+static void start(struct simulation *sim)
+{
+	sim->started_ns = sim->model->started_ns = sim->now_ns;
+	sim->busy_ns = 0;
+	sim->busy_device_ns = device_busy_ns(sim->device);
+	recorder_restart_time(&sim->model->recorder);
+	sim->model->requests = (struct result_device){0};
+	sim->before = sums(sim);
+	sim->next_interval_ns = sim->now_ns + NS_PER_SECOND;
+}
+
 /* ---- tasks ---- */
 
 static bool is_dirty_enough(const struct simulation *sim)
@@ -430,6 +484,8 @@ static void task_execute(struct simulation *sim, uint32_t task)
 		return;
 	}
 	background_count(sim, first);
+	if (at->op.kind == OP_MARK && at->op.bytes == MARK_COUNTING_BEGINS)
+		start(sim);
 	/* What is there before time begins is not asked of the device. */
 	if (!feed_is_started(sim->feed, &at->op)) {
 		io_list_empty(&at->io);
@@ -578,58 +634,6 @@ static void tick(struct simulation *sim)
 	wake_throttled(sim);
 }
 
-/* ---- time series ---- */
-
-static struct result_interval sums(const struct simulation *sim)
-{
-	const struct model *model = sim->model;
-	const struct op_source_interface *source = model->source->interface;
-	struct counters now;
-
-	cache_counters(model->cache, 0, &now);
-	return (struct result_interval){
-		.ops = model->op_count,
-		.work = source->work ? source->work(model->source) : 0,
-		.read_bytes = model->requests.read_bytes,
-		.write_bytes = model->requests.write_bytes,
-		.flushes = model->requests.flushes,
-		.active_file_pages = now.active_file_pages,
-		.inactive_file_pages = now.inactive_file_pages,
-		.dirty_pages = now.dirty_pages,
-		.slab_bytes = now.slab_bytes,
-		.free_bytes = model->is_mounted && model->fs->free_bytes
-				      ? model->fs->free_bytes(&model->mount)
-				      : 0,
-		.arc_bytes = model->is_mounted && model->fs->cache_bytes
-				     ? model->fs->cache_bytes(&model->mount)
-				     : 0,
-	};
-}
-
-static void interval_end(struct simulation *sim)
-{
-	struct result_interval now = sums(sim), part = now;
-
-	part.ops -= sim->before.ops;
-	part.work -= sim->before.work;
-	part.read_bytes -= sim->before.read_bytes;
-	part.write_bytes -= sim->before.write_bytes;
-	part.flushes -= sim->before.flushes;
-	sim->before = now;
-	recorder_interval(&sim->model->recorder, &part, NS_PER_SECOND);
-	sim->next_interval_ns += NS_PER_SECOND;
-}
-
-/* The jobs begin: from here on things count as time. */
-static void start(struct simulation *sim)
-{
-	sim->started_ns = sim->model->started_ns = sim->now_ns;
-	sim->busy_ns = 0;
-	sim->model->requests = (struct result_device){0};
-	sim->before = sums(sim);
-	sim->next_interval_ns = sim->now_ns + NS_PER_SECOND;
-}
-
 static void progress(struct simulation *sim)
 {
 	const struct model_options *options = sim->model->options;
@@ -738,7 +742,7 @@ static void finish(struct simulation *sim)
 
 	model->elapsed_ns = sim->now_ns - started;
 	model->busy_ns = sim->busy_ns;
-	model->requests.busy_ns = device_busy_ns(sim->device);
+	model->requests.busy_ns = device_busy_ns(sim->device) - sim->busy_device_ns;
 }
 
 bool simulation_run(struct model *model, struct error *error)
