@@ -2,15 +2,16 @@
  * simulation: the event loop: threads that wait, processors, a device, and the kernel's own threads
  *
  * Everything happens on one clock, in integer ns, in the order of (time, when it was decided). A
- * thread of the source asks for one op at a time. The op gets a processor (first come, first
- * served, nobody is preempted), is carried out on the cache and the file system when it begins,
+ * thread of the source asks for one op at a time. The op gets a processor (those that compute: first
+ * come, first served; a call of a thread that has waited takes it from one that computes, which is
+ * done so much later: kernel/sched/fair.c, check_preempt_wakeup()), is carried out on the cache and the file system when it begins,
  * uses the processor for as long as the call takes, and then waits for what it asked of the device,
  * phase by phase. What nobody waits for (readahead's rest, write-back) is under way meanwhile:
  * write-back in the order in which it came, so many requests at once.
  *
  * Differs  1. The caches change when an op begins: a page that is on its way counts as there, but
  *             whoever reads it waits for it. A page being written back counts as clean.
- *          2. No time slices: a thread that computes keeps its processor until it is done.
+ *          2. No time slices: of threads that compute, one is done before the next begins.
  *          3. Reclaim and the flusher use no processor time of their own.
  */
 #include "base/size.h"
@@ -36,6 +37,7 @@ struct task {
 	uint32_t waits_for; /* requests, its own and others' */
 	uint32_t next;      /* in a queue of tasks */
 	bool is_under_way;
+	bool has_borrowed; /* runs on a processor that it took from a thread that computes */
 };
 
 /* Submitted to the device. The tag is its index. */
@@ -86,6 +88,7 @@ struct simulation {
 	ARRAY(struct task) tasks; /* by thread + 1 */
 	struct queue runnable;    /* waiting for a processor */
 	uint32_t processors, idle_processors;
+	uint64_t borrowed_ns; /* processor time that whoever computes has to make up for */
 	uint64_t busy_ns, busy_device_ns; /* the device's: before counting began */
 
 	ARRAY(struct event) events; /* a heap */
@@ -502,6 +505,8 @@ static void task_execute(struct simulation *sim, uint32_t task)
 	}
 	ns = processor_ns(sim, at);
 	sim->busy_ns += ns;
+	if (at->has_borrowed)
+		sim->borrowed_ns += ns;
 	/* So that nothing goes on before the processor's part is done. */
 	at->waits_for++;
 	event_add(sim, sim->now_ns + ns, task, EVENT_COMPUTED);
@@ -519,11 +524,13 @@ static void task_begin(struct simulation *sim, const struct op *op, uint32_t thr
 	at->asked_ns = sim->now_ns;
 	at->is_under_way = true;
 	sim->tasks_under_way++;
-	if (sim->idle_processors == 0) {
+	at->has_borrowed = sim->idle_processors == 0 && op->kind != OP_COMPUTE;
+	if (!at->has_borrowed && sim->idle_processors == 0) {
 		queue_put(sim, &sim->runnable, task);
 		return;
 	}
-	sim->idle_processors--;
+	if (!at->has_borrowed)
+		sim->idle_processors--;
 	task_execute(sim, task);
 }
 
@@ -531,11 +538,15 @@ static void task_computed(struct simulation *sim, uint32_t task)
 {
 	struct task *at = &sim->tasks.at[task];
 
-	if (sim->runnable.first != NONE)
+	if (at->op.kind == OP_COMPUTE && sim->borrowed_ns > 0) {
+		event_add(sim, sim->now_ns + sim->borrowed_ns, task, EVENT_COMPUTED);
+		sim->borrowed_ns = 0;
+		return;
+	}
+	if (!at->has_borrowed && sim->runnable.first != NONE)
 		task_execute(sim, queue_take(sim, &sim->runnable));
-	else
+	else if (!at->has_borrowed)
 		sim->idle_processors++;
-	at = &sim->tasks.at[task];
 	if (at->io.sleep_ns > 0)
 		event_add(sim, sim->now_ns + at->io.sleep_ns, task, EVENT_SLEPT);
 	else if (--at->waits_for == 0)
