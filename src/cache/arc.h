@@ -26,6 +26,18 @@ struct arc_config {
 	uint64_t size_max_bytes, size_min_bytes; /* 0: the rules' own (c_max, c_min) */
 };
 
+/* A buffer: its size in the ARC, and what a user of it sees when it is compressed (0: the same). */
+struct arc_buffer {
+	uint64_t key; /* unique over types */
+	uint32_t bytes, logical_bytes;
+	enum arc_type type;
+};
+
+enum { ARC_BUFFER_BYTES_MAX = 65535 * 512, ARC_BUFFER_UNIT_BYTES = 512 };
+
+/* The rules that the cache's policy names; 2.2's when it names none. */
+enum arc_rules arc_rules_of(const struct cache *cache);
+
 /* `cache`: the machine whose memory it shares; NULL: it stands alone (tests). */
 struct arc *arc_create(struct cache *cache, const struct arc_config *config);
 void arc_destroy(struct arc *arc);
@@ -36,13 +48,22 @@ void arc_destroy(struct arc *arc);
  */
 bool arc_use(struct arc *arc, uint64_t key, uint32_t bytes, enum arc_type type, enum arc_use use,
 	     uint64_t now_ns);
+bool arc_use_buffer(struct arc *arc, const struct arc_buffer *buffer, enum arc_use use,
+		    uint64_t now_ns);
 /* Is it resident? Nothing changes. */
 bool arc_has(const struct arc *arc, uint64_t key);
+/* Is it resident and referenced: in the dbuf cache, or dirty? */
+bool arc_is_held(const struct arc *arc, uint64_t key);
 /* A buffer that is written whole: resident and dirty, not evictable until arc_clean(). */
 void arc_make(struct arc *arc, uint64_t key, uint32_t bytes, enum arc_type type, uint64_t now_ns);
+void arc_make_buffer(struct arc *arc, const struct arc_buffer *buffer, uint64_t now_ns);
 /* A resident buffer becomes dirty / has been written. */
 void arc_dirty(struct arc *arc, uint64_t key);
 void arc_clean(struct arc *arc, uint64_t key);
+/* The same for one that has another size now. */
+void arc_clean_as(struct arc *arc, uint64_t key, uint32_t bytes);
+/* Is it resident and dirty? */
+bool arc_is_dirty(const struct arc *arc, uint64_t key);
 /* What it stood for is gone (freed on the device): no ghost stays. */
 void arc_forget(struct arc *arc, uint64_t key);
 
@@ -58,5 +79,14 @@ struct arc_counters {
 	uint64_t dirty_bytes;
 };
 void arc_counters(const struct arc *arc, struct arc_counters *counters);
+
+/* The present size of all it has, headers too. */
+uint64_t arc_size_bytes(const struct arc *arc);
+
+/* Bytes of our own memory. */
+uint64_t arc_memory_bytes(const struct arc *arc);
+
+/* Walk everything and assert what must hold. */
+void arc_check(const struct arc *arc);
 
 #endif

@@ -14,16 +14,18 @@ enum { LOAD_PERCENT = 70 };
 struct bare *bare_create(uint64_t pages, const struct policy *policy)
 {
 	struct bare *bare = memory_alloc(1, sizeof(*bare));
-	uint32_t slot_bits = 1;
+	const struct ghost_policy *ghosts = policy->ghosts;
+	uint64_t records = ghosts ? ghosts->record_count(pages) : pages;
+	uint32_t slot_bits = 1, heads = ghosts ? ghosts->list_count : 1;
 
 	assert(pages >= 1 && pages <= UINT64_C(1) << 30);
-	assert(policy->victim != NULL);
-	while ((UINT64_C(1) << slot_bits) <= pages)
+	assert(policy->victim != NULL || ghosts != NULL);
+	while ((UINT64_C(1) << slot_bits) < records + heads)
 		slot_bits++;
 	bare->policy = policy;
 	bare->capacity = (uint32_t)pages;
 	bare->slot_mask = (uint32_t)((UINT64_C(1) << slot_bits) - 1);
-	bare->line_count = (uint32_t)(pages * 100 / LOAD_PERCENT / BARE_LINE_ENTRIES + 2);
+	bare->line_count = (uint32_t)(records * 100 / LOAD_PERCENT / BARE_LINE_ENTRIES + 2);
 	/* One line more, to begin at a multiple of its size. */
 	bare->lines_memory = memory_alloc(bare->line_count + UINT64_C(1), sizeof(*bare->lines));
 	bare->lines =
@@ -35,10 +37,17 @@ struct bare *bare_create(uint64_t pages, const struct policy *policy)
 	 */
 	bare->queue.pages = memory_alloc((size_t)bare->slot_mask + 1, sizeof(*bare->queue.pages));
 	memory_use_randomly(bare->lines_memory, bare->line_count * sizeof(*bare->lines));
-	memory_use_randomly(bare->queue.pages, (pages + 1) * sizeof(*bare->queue.pages));
+	memory_use_randomly(bare->queue.pages, (records + heads) * sizeof(*bare->queue.pages));
 	if (policy->has_marks)
 		bare->queue.marks = memory_alloc(pages / 64 + 1, sizeof(*bare->queue.marks));
-	queue_init(bare->queue.pages, bare->queue.head);
+	for (uint32_t head = 0; head < heads; head++)
+		queue_init(bare->queue.pages, head);
+	if (ghosts) {
+		bare->own = memory_alloc((size_t)bare->slot_mask + 1, ghosts->slot_bytes);
+		bare->state = memory_alloc(1, ghosts->state_bytes);
+		bare->slots = heads;
+		bare->slot_max = (uint32_t)(heads + records - 1);
+	}
 	return bare;
 }
 
@@ -49,6 +58,8 @@ void bare_destroy(struct bare *bare)
 	memory_free(bare->lines_memory);
 	memory_free(bare->queue.pages);
 	memory_free(bare->queue.marks);
+	memory_free(bare->own);
+	memory_free(bare->state);
 	memory_free(bare);
 }
 
@@ -111,7 +122,13 @@ uint64_t bare_resident(const struct bare *bare)
 
 uint64_t bare_memory_bytes(const struct bare *bare)
 {
-	return sizeof(*bare) + bare->line_count * sizeof(*bare->lines) +
+	uint64_t ghosts =
+		bare->policy->ghosts
+			? (bare->slot_max - bare->capacity) * sizeof(struct page) +
+				  (bare->slot_max + UINT64_C(1)) * bare->policy->ghosts->slot_bytes
+			: 0;
+
+	return sizeof(*bare) + bare->line_count * sizeof(*bare->lines) + ghosts +
 	       (bare->capacity + UINT64_C(1)) * sizeof(*bare->queue.pages) +
 	       (bare->queue.marks ? (bare->capacity / 64 + UINT64_C(1)) * 8 : 0);
 }
@@ -119,15 +136,20 @@ uint64_t bare_memory_bytes(const struct bare *bare)
 void bare_check(const struct bare *bare)
 {
 	const struct page *pages = bare->queue.pages;
-	uint32_t listed = 0, indexed = 0;
+	const struct ghost_policy *ghosts = bare->policy->ghosts;
+	uint32_t listed = 0, indexed = 0, records = ghosts ? bare->records : bare->resident;
 
-	for (uint32_t slot = pages[0].next; slot != 0; slot = pages[slot].next) {
-		assert(pages[pages[slot].next].prev == slot);
-		assert(bare_find(bare, pages[slot].key, bare_hash(pages[slot].key)) == slot);
-		listed++;
-	}
+	for (uint32_t head = 0; head < (ghosts ? ghosts->list_count : 1); head++)
+		for (uint32_t slot = pages[head].next; slot != head; slot = pages[slot].next) {
+			assert(pages[pages[slot].next].prev == slot);
+			assert(bare_find(bare, pages[slot].key, bare_hash(pages[slot].key)) ==
+			       slot);
+			listed++;
+		}
 	for (uint32_t i = 0; i < bare->line_count; i++)
 		indexed += bare->lines[i].count;
-	assert(listed == bare->resident && indexed == bare->resident);
+	assert(listed == records && indexed == records);
 	assert(bare->resident <= bare->capacity);
+	if (ghosts)
+		ghosts->check(bare);
 }

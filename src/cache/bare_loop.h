@@ -32,8 +32,17 @@ struct bare {
 	uint32_t line_count;
 	uint32_t slot_mask; /* the bits of an entry that are a slot; the others are a tag */
 	uint32_t capacity;  /* pages */
-	uint32_t resident;  /* slots 1 .. resident are in use */
+	uint32_t resident;  /* without ghosts: slots 1 .. resident are in use */
 	uint64_t evictions;
+
+	/* ghost policies */
+	uint8_t *own;            /* slot_bytes a slot */
+	void *state;             /* state_bytes */
+	uint32_t slots, records; /* numbers handed out, heads too; in use */
+	uint32_t slot_max;
+	uint32_t free_slot; /* dropped ones, chained by next, the last dropped first */
+	/* How many are free; and how few were since the batch began. */
+	uint32_t free_count, free_low;
 };
 
 static inline uint64_t bare_hash(uint64_t key)
@@ -144,6 +153,63 @@ static inline __attribute__((always_inline)) void bare_miss(struct bare *bare,
 	bare_index_insert(bare, hash, slot);
 }
 
+/* ---- for ghost policies ---- */
+
+static inline void *bare_state(const struct bare *bare)
+{
+	return bare->state;
+}
+
+static inline uint8_t *bare_own(const struct bare *bare, uint32_t slot, uint32_t slot_bytes)
+{
+	return bare->own + (size_t)slot * slot_bytes;
+}
+
+/* This record, which is in no list, is forgotten. */
+static inline void bare_drop(struct bare *bare, uint32_t slot)
+{
+	struct page *page = &bare->queue.pages[slot];
+
+	bare_index_remove(bare, page->key, slot);
+	page->next = bare->free_slot;
+	bare->free_slot = slot;
+	bare->free_count++;
+	bare->records--;
+}
+
+static inline uint32_t bare_take(struct bare *bare)
+{
+	uint32_t slot = bare->free_slot;
+
+	bare->records++;
+	if (!slot) {
+		assert(bare->slots <= bare->slot_max);
+		return bare->slots++;
+	}
+	bare->free_slot = bare->queue.pages[slot].next;
+	if (--bare->free_count < bare->free_low)
+		bare->free_low = bare->free_count;
+	return slot;
+}
+
+/* A key was looked up: `slot` is its record, page or ghost, or 0. Returns 1 if it missed. */
+static inline __attribute__((always_inline)) uint32_t bare_ghost_access(struct bare *bare,
+									const struct policy *policy,
+									uint32_t slot, uint64_t key,
+									uint64_t hash)
+{
+	if (__builtin_expect(slot != 0, 1))
+		return !policy->ghosts->use(bare, slot);
+	policy->ghosts->make_room(bare);
+	slot = bare_take(bare);
+	bare->queue.pages[slot].key = key;
+	bare_index_insert(bare, hash, slot);
+	policy->ghosts->enter(bare, slot);
+	return 1;
+}
+
+/* ---- the loop ---- */
+
 static inline __attribute__((always_inline)) uint64_t
 bare_run_with(struct bare *bare, const struct policy *policy, const uint64_t *keys, size_t count)
 {
@@ -159,6 +225,8 @@ bare_run_with(struct bare *bare, const struct policy *policy, const uint64_t *ke
 	while (count > 0) {
 		size_t batch = count < BARE_BATCH ? count : BARE_BATCH;
 
+		if (policy->ghosts)
+			bare->free_low = bare->free_count;
 		for (size_t i = 0; i < batch; i++) {
 			hashes[i] = bare_hash(keys[i]);
 			lines[i] = &bare->lines[bare_line_of(bare, hashes[i])];
@@ -167,6 +235,9 @@ bare_run_with(struct bare *bare, const struct policy *policy, const uint64_t *ke
 		for (size_t i = 0; i < batch; i++) {
 			guesses[i] = bare_guess(bare, lines[i], hashes[i]);
 			__builtin_prefetch(&pages[guesses[i]], 1);
+			if (policy->ghosts)
+				__builtin_prefetch(
+					bare_own(bare, guesses[i], policy->ghosts->slot_bytes), 1);
 		}
 		for (size_t i = 0; i < batch; i++) {
 			uint32_t slot = guesses[i];
@@ -174,7 +245,12 @@ bare_run_with(struct bare *bare, const struct policy *policy, const uint64_t *ke
 			/* An earlier key of the batch may have evicted it, or brought it in. */
 			if (__builtin_expect(slot == 0 || pages[slot].key != keys[i], 0))
 				slot = bare_find(bare, keys[i], hashes[i]);
-			if (__builtin_expect(slot != 0, 1)) {
+			/* Or dropped it: then its record, still free, says the same key. */
+			else if (policy->ghosts && bare->free_count > bare->free_low)
+				slot = bare_find(bare, keys[i], hashes[i]);
+			if (policy->ghosts)
+				misses += bare_ghost_access(bare, policy, slot, keys[i], hashes[i]);
+			else if (__builtin_expect(slot != 0, 1)) {
 				policy->hit(&queue, slot);
 			} else {
 				bare_miss(bare, policy, &queue, keys[i], hashes[i]);

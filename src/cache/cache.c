@@ -86,6 +86,20 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 			    READAHEAD_PAGES_MAX / 2 * 4);
 		return NULL;
 	}
+	if (policy->policy->ghosts) {
+		error_input(error,
+			    "policy %s remembers pages that left; only the plain cache (--bare) "
+			    "has room for that",
+			    policy->policy->name);
+		return NULL;
+	}
+	if (policy->policy->arc_rules && !config->filesystem->data_in_arc) {
+		error_input(error,
+			    "policy %s is how ZFS's own cache works, and needs the file system "
+			    "zfs; others are cached by a kernel's policy, as linux-6.18",
+			    policy->policy->name);
+		return NULL;
+	}
 	cache = memory_alloc(1, sizeof(*cache));
 	cache->policy = policy->policy;
 	cache->filesystem = *config->filesystem;
@@ -308,6 +322,19 @@ void cache_write_outside(struct cache *cache, uint64_t bytes)
 	cache_counted(cache)->write_bytes += bytes;
 }
 
+void cache_count_own(struct cache *cache, uint64_t pages, uint64_t missed_pages,
+		     uint64_t reread_bytes)
+{
+	cache_counted(cache)->page_accesses += pages;
+	cache_counted(cache)->page_misses += missed_pages;
+	cache_counted(cache)->reread_bytes += reread_bytes;
+}
+
+uint64_t cache_memory_bytes(const struct cache *cache)
+{
+	return bytes_from_pages(cache->domain.limit_pages) + cache->pinned_bytes;
+}
+
 /* ---- counters ---- */
 
 void cache_counters(const struct cache *cache, uint32_t stream, struct counters *counters)
@@ -393,8 +420,9 @@ static void check_lists(const struct cache *cache)
 	if (cache->is_bare)
 		assert(cache->domain.usage_pages == pages_in_lists);
 	else
-		assert(cache->domain.usage_pages ==
-		       pages_in_lists + cache->domain.slab_pages + cache->domain.stock_pages);
+		assert(cache->domain.usage_pages == pages_in_lists + cache->domain.slab_pages +
+							    cache->domain.stock_pages +
+							    cache->domain.arc_pages);
 	assert(bytes_from_pages(cache->domain.slab_pages) ==
 	       cache->domain.slab_bytes + cache->domain.object_stock_bytes +
 		       cache->domain.object_left_bytes);

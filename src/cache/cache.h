@@ -57,6 +57,8 @@ struct cache_filesystem {
 	bool inode_read_fs; /* so may reading one in (XFS, btrfs) */
 	/* an inode evicted from the VFS stays charged until the file system frees it (XFS) */
 	bool evicted_inodes_linger;
+	/* its data is in a cache of its own (ZFS): arc.h */
+	bool data_in_arc;
 	uint32_t dentry_bytes;
 	uint32_t long_name_bytes; /* on top, for a name over `inline_name_bytes` */
 	uint32_t inline_name_bytes;
@@ -318,6 +320,11 @@ void cache_name_move(struct cache *cache, uint32_t name, uint32_t parent, uint32
  */
 void cache_read_outside(struct cache *cache, uint64_t bytes);
 void cache_write_outside(struct cache *cache, uint64_t bytes);
+/* So many pages of a file were used in a cache that is not the page cache, and missed, and reread. */
+void cache_count_own(struct cache *cache, uint64_t pages, uint64_t missed_pages,
+		     uint64_t reread_bytes);
+/* The whole machine's memory, or the cgroup's. */
+uint64_t cache_memory_bytes(const struct cache *cache);
 /* Kernel memory that is not a cache object (negative: given back). */
 void cache_other_slab(struct cache *cache, int64_t bytes);
 /* Lists are summed now, as reading memory.stat does (statistics=lazy). */

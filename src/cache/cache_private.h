@@ -252,6 +252,7 @@ struct domain {
 		slab_pages; /* charged for it: slab_bytes + object_stock_bytes + object_left_bytes */
 	uint64_t object_stock_bytes;
 	uint64_t object_left_bytes; /* less than a page: out of the stock until the next refill */
+	uint64_t arc_pages;         /* of a whole machine: ZFS's own cache (arc.h) */
 	uint64_t list_pages[LIST_COUNT];
 	uint64_t age;                  /* nonresident age: evictions and activations, pages */
 	uint64_t activations;          /* by refault */
@@ -260,7 +261,7 @@ struct domain {
 	uint64_t published_ns;
 	uint64_t dirty_pages;
 	uint64_t pages_min, pages_low, pages_high; /* watermarks, free pages; whole machine only */
-	uint64_t debt_super, debt_shadow, debt_buffers; /* deferred slab work, objects */
+	uint64_t debt_super, debt_shadow, debt_buffers, debt_arc; /* deferred slab work, objects */
 	/* first node that holds nothing but shadows, in order of becoming so */
 	uint32_t shadow_list;
 	uint32_t shadow_last;
@@ -324,6 +325,7 @@ struct cache {
 	struct object_list inode_lru;  /* files */
 	struct object_list lingering;  /* files: gone from the VFS, still charged */
 	struct buffers buffers;
+	struct arc *arc;                /* the file system's; NULL: it has none */
 	struct object_list dirty_files; /* oldest first */
 	uint32_t readahead_pages, device_io_pages;
 	bool completes_at_once, is_bare;
@@ -559,6 +561,12 @@ void shadow_list_remove(struct cache *cache, uint32_t node);
  * makes a node live has charged for it.
  */
 void node_count(struct cache *cache, uint32_t node, int resident_pages, int shadows);
+
+/* ---- arc_balance.c ---- */
+
+/* What the ARC would give, and what it gives when asked for so much; pages. */
+uint64_t arc_shrinker_count(const struct cache *cache);
+uint64_t arc_shrinker_scan(struct cache *cache, uint64_t pages);
 
 /* ---- readahead.c ---- */
 

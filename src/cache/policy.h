@@ -7,6 +7,8 @@
  *
  *   queue policies one list, used by the plain cache (bare.h) and by the full model alike: insert,
  *   hit, victim. See policy/fifo.c.
+ *   ghost policies several lists, some of pages that left and are remembered: the plain cache alone.
+ *   See policy/arc.c.
  *   scan policies a kernel's: they see the domain, scan by priority, and follow the switches. See
  *   policy/linux.c.
  *
@@ -83,7 +85,27 @@ static inline void queue_unlink(struct page *pages, uint32_t slot)
 struct cache;
 struct scan;
 struct bare;
-struct bare_access;
+
+/*
+ * A policy that remembers pages that left. Its lists' heads are slots 0 .. list_count - 1; a record
+ * is a page or a ghost, in one index, and which is the policy's to know, by bytes of its own a slot
+ * (bare_own()) and once (bare_state()). It moves records between its lists, counts what is resident
+ * and evicted, and drops records for good: see bare_loop.h.
+ */
+struct ghost_policy {
+	uint32_t list_count;
+	uint32_t slot_bytes, state_bytes;
+	/* How many records a cache of so many pages has, at most, while none is being added. */
+	uint64_t (*record_count)(uint64_t pages);
+	/* A known key. True: a hit. False: a ghost, which is resident now. */
+	bool (*use)(struct bare *bare, uint32_t slot);
+	/* An unknown key comes: after this there is room for its page and a record is free. */
+	void (*make_room)(struct bare *bare);
+	/* This is its record, in none of the lists yet. */
+	void (*enter)(struct bare *bare, uint32_t slot);
+	/* Assert what must hold. */
+	void (*check)(const struct bare *bare);
+};
 
 struct policy {
 	const char *name;
@@ -96,8 +118,16 @@ struct policy {
 	/* The plain cache's loop with this policy built in (bare_loop.h). Returns the misses. */
 	uint64_t (*bare_run)(struct bare *bare, const uint64_t *keys, size_t count);
 
+	/* ghost policies: these, and bare_run, instead of hit and victim */
+	const struct ghost_policy *ghosts;
+
 	/* scan policies */
 	const struct switches *preset;
+	/*
+	 * Not 0: 1 + enum arc_rules (arc.h). For file systems whose data is in an ARC only, which
+	 * follows these rules; the page cache beside it follows the rest.
+	 */
+	uint32_t arc_rules;
 	/* A resident page was used; it may be promoted. */
 	void (*mark)(struct cache *cache, uint32_t slot);
 	/*

@@ -54,6 +54,8 @@ const char *policy_options_format(char *text, size_t bytes, const struct policy_
 
 /* For listing. NULL after the last. */
 const struct policy *policy_at(size_t index);
+/* The same, but only those that any page cache can follow: not those of ZFS, nor of --bare alone. */
+const struct policy *policy_of_pages_at(size_t index);
 const char *policy_name(const struct policy *policy);
 const char *policy_summary(const struct policy *policy);
 bool policy_has_switches(const struct policy *policy); /* a kernel: the switches mean something */

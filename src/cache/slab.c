@@ -177,6 +177,14 @@ static uint64_t buffers_shrink(struct cache *cache, struct scan *scan, uint64_t 
 	return buffers_scan(cache, count);
 }
 
+/* ---- ZFS's ARC: arc_balance.c ---- */
+
+static uint64_t arc_shrink(struct cache *cache, struct scan *scan, uint64_t count)
+{
+	(void)scan;
+	return arc_shrinker_scan(cache, count);
+}
+
 /*
  * ---- how many: mm/shrinker.c, do_shrink_slab(); mm/vmscan.c before 6.7 (6.5 of linux-caching.md)
  * ----
@@ -198,15 +206,19 @@ static uint64_t scan_wanted(const struct cache *cache, const struct scan *scan, 
 static const struct shrinker {
 	uint32_t batch, seeks;
 	bool enters_fs; /* refuses when it may not: all of it becomes debt */
+	bool hides_fs;  /* says that it has nothing when it may not: no debt */
 	size_t debt;    /* where in the domain */
 	uint64_t (*count)(const struct cache *cache);
 	uint64_t (*scan)(struct cache *cache, struct scan *scan, uint64_t count);
 } shrinkers[] = {
-	{SHRINK_BATCH_SUPER, SEEKS, true, offsetof(struct domain, debt_super), super_count,
+	{SHRINK_BATCH_SUPER, SEEKS, true, false, offsetof(struct domain, debt_super), super_count,
 	 super_scan},
-	{SHRINK_BATCH, 0, false, offsetof(struct domain, debt_shadow), shadow_count, shadow_scan},
-	{SHRINK_BATCH, SEEKS, false, offsetof(struct domain, debt_buffers), buffers_count,
+	{SHRINK_BATCH, 0, false, false, offsetof(struct domain, debt_shadow), shadow_count,
+	 shadow_scan},
+	{SHRINK_BATCH, SEEKS, false, false, offsetof(struct domain, debt_buffers), buffers_count,
 	 buffers_shrink},
+	{SHRINK_BATCH, SEEKS, false, true, offsetof(struct domain, debt_arc), arc_shrinker_count,
+	 arc_shrink},
 };
 
 static void shrink(struct cache *cache, struct scan *scan, const struct shrinker *shrinker)
@@ -214,7 +226,7 @@ static void shrink(struct cache *cache, struct scan *scan, const struct shrinker
 	uint64_t *deferred = (uint64_t *)(void *)((char *)scan->domain + shrinker->debt);
 	uint64_t freeable = shrinker->count(cache), debt = *deferred, delta, total, scanned = 0;
 
-	if (freeable == 0)
+	if (freeable == 0 || (shrinker->hides_fs && !scan->fs_allowed))
 		return;
 	delta = scan_wanted(cache, scan, freeable, shrinker->seeks);
 	if (cache->rules.slab_debt_scaled) {
@@ -246,7 +258,7 @@ static void shrink(struct cache *cache, struct scan *scan, const struct shrinker
 
 void slab_shrink(struct cache *cache, struct scan *scan)
 {
-	uint64_t before = scan->domain->slab_pages;
+	uint64_t before = scan->domain->slab_pages, arc_before = scan->domain->arc_pages;
 
 	if (cache->is_bare)
 		return;
@@ -256,4 +268,6 @@ void slab_shrink(struct cache *cache, struct scan *scan)
 	if (scan->domain->slab_pages < before &&
 	    (!scan->domain->is_cgroup || cache->rules.slab_counts))
 		scan->reclaimed_pages += before - scan->domain->slab_pages;
+	if (scan->domain->arc_pages < arc_before)
+		scan->reclaimed_pages += arc_before - scan->domain->arc_pages;
 }

@@ -143,20 +143,21 @@ static void print_presets(void)
 	struct table *table = table_create();
 
 	table_column(table, "switch \\ linux", TABLE_LEFT, TABLE_KEEP);
-	for (size_t i = 0; policy_at(i); i++) {
-		if (policy_has_switches(policy_at(i)))
-			table_column(table, short_name(policy_name(policy_at(i))), TABLE_LEFT,
-				     TABLE_KEEP);
+	for (size_t i = 0; policy_of_pages_at(i); i++) {
+		if (policy_has_switches(policy_of_pages_at(i)))
+			table_column(table, short_name(policy_name(policy_of_pages_at(i))),
+				     TABLE_LEFT, TABLE_KEEP);
 	}
 	for (enum switch_id id = 0; id < SWITCH_COUNT; id++) {
 		table_text(table, switch_name(id));
-		for (size_t i = 0; policy_at(i); i++) {
+		for (size_t i = 0; policy_of_pages_at(i); i++) {
 			char text[64];
 
-			if (!policy_has_switches(policy_at(i)))
+			if (!policy_has_switches(policy_of_pages_at(i)))
 				continue;
-			table_text(table, switch_format(text, sizeof(text), id,
-							policy_preset(policy_at(i)).value[id]));
+			table_text(table,
+				   switch_format(text, sizeof(text), id,
+						 policy_preset(policy_of_pages_at(i)).value[id]));
 		}
 	}
 	printf("\n");
@@ -170,14 +171,15 @@ static json_t *switch_json(enum switch_id id)
 				   switch_values(id), "meaning", switch_meaning(id));
 	json_t *presets = json_object();
 
-	for (size_t i = 0; policy_at(i); i++) {
+	for (size_t i = 0; policy_of_pages_at(i); i++) {
 		char text[64];
 
-		if (policy_has_switches(policy_at(i)))
+		if (policy_has_switches(policy_of_pages_at(i)))
 			json_object_set_new(
-				presets, policy_name(policy_at(i)),
-				json_string(switch_format(text, sizeof(text), id,
-							  policy_preset(policy_at(i)).value[id])));
+				presets, policy_name(policy_of_pages_at(i)),
+				json_string(switch_format(
+					text, sizeof(text), id,
+					policy_preset(policy_of_pages_at(i)).value[id])));
 	}
 	json_object_set_new(object, "presets", presets);
 	return object;

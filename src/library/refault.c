@@ -52,14 +52,14 @@ const char *refault_version(void)
 
 const char *refault_policy_name(size_t index)
 {
-	const struct policy *policy = policy_at(index);
+	const struct policy *policy = policy_of_pages_at(index);
 
 	return policy ? policy_name(policy) : NULL;
 }
 
 const char *refault_policy_summary(size_t index)
 {
-	const struct policy *policy = policy_at(index);
+	const struct policy *policy = policy_of_pages_at(index);
 
 	return policy ? policy_summary(policy) : NULL;
 }

@@ -43,6 +43,8 @@ struct workload {
 	/* By options: how many threads, and streams with which names (of the job's name: "db.heap"). */
 	uint32_t (*threads)(const void *options);
 	const char *const *stream_names; /* NULL ends */
+	/* By options: does it end by itself? Else its job needs `duration` or `until`. */
+	bool (*ends)(const void *options);
 
 	/* NULL: ERROR_INPUT (options that do not go together). */
 	struct workload_run *(*create)(const void *options, const struct workload_place *place,

@@ -14,7 +14,7 @@
 #define TAG_BESIDE UINT64_MAX
 
 struct course {
-	const struct trial *trial;
+	const struct device_trial *trial;
 	struct device *device;
 	struct random random;
 	struct agenda thinking; /* who begins a request when */
@@ -28,7 +28,7 @@ struct course {
 
 static void submit(struct course *course, uint64_t number, uint8_t op)
 {
-	const struct trial *trial = course->trial;
+	const struct device_trial *trial = course->trial;
 	struct device_request request = {.op = op, .tag = number};
 
 	if (op != DEVICE_FLUSH) {
@@ -101,7 +101,7 @@ static void end(struct course *course, uint64_t tag)
 
 static void course_run(struct course *course)
 {
-	const struct trial *trial = course->trial;
+	const struct device_trial *trial = course->trial;
 	uint64_t tags[64];
 	size_t count;
 
@@ -136,11 +136,11 @@ static int compare(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-struct trial_outcome trial_run(const struct device_profile *profile, uint64_t size_bytes,
-			       const struct trial *trial)
+struct device_outcome device_trial_run(const struct device_profile *profile, uint64_t size_bytes,
+				       const struct device_trial *trial)
 {
 	struct course course = {.trial = trial};
-	struct trial_outcome outcome = {.requests = trial->requests};
+	struct device_outcome outcome = {.requests = trial->requests};
 	uint64_t *times, sum = 0, count = trial->requests;
 
 	assert(trial->depth <= trial->warm_up + trial->requests && count > 0);
@@ -174,63 +174,63 @@ struct trial_outcome trial_run(const struct device_profile *profile, uint64_t si
 }
 
 /* About as many as `seconds` of the device have room for, in whole thousands. */
-static uint64_t requests_for(const struct trial_outcome *probe, uint64_t seconds)
+static uint64_t requests_for(const struct device_outcome *probe, uint64_t seconds)
 {
 	uint64_t count = probe->per_s * seconds / 1000 * 1000;
 
-	return count < 2000 ? 2000 : count > 200000 ? 200000 : count;
+	return count < 10000 ? 10000 : count > 200000 ? 200000 : count;
 }
 
-void trial_figures(struct trial_figures *figures, const struct device_profile *profile)
+void device_figures(struct device_figures *figures, const struct device_profile *profile)
 {
 	uint64_t size = device_profile_size(profile) ? device_profile_size(profile) : 400 * GIB;
 	uint64_t at_once = strcmp(device_profile_kind(profile), "flash") == 0 ? 256 : 32;
-	struct trial plain = {.depth = 1,
-			      .request_bytes = 4 * KIB,
-			      .requests = 200,
-			      .area_bytes = size / (8 * KIB) * (8 * KIB),
-			      .seed = 1};
-	struct trial_outcome probe = trial_run(profile, size, &plain);
-	struct trial trial;
+	struct device_trial plain = {.depth = 1,
+				     .request_bytes = 4 * KIB,
+				     .requests = 200,
+				     .area_bytes = size / (8 * KIB) * (8 * KIB),
+				     .seed = 1};
+	struct device_outcome probe = device_trial_run(profile, size, &plain);
+	struct device_trial trial;
 
 	plain.requests = requests_for(&probe, 60);
 	figures->at_once = at_once;
-	figures->read = trial_run(profile, size, &plain);
+	figures->read = device_trial_run(profile, size, &plain);
 	trial = plain;
 	trial.request_bytes = 8 * KIB;
-	figures->read_8k = trial_run(profile, size, &trial);
+	figures->read_8k = device_trial_run(profile, size, &trial);
 	trial = plain;
 	trial.depth = trial.warm_up = at_once;
-	figures->reads = trial_run(profile, size, &trial);
+	figures->reads = device_trial_run(profile, size, &trial);
 	trial.is_write = true;
 	trial.warm_up = at_once == 256 ? at_once : 50000; /* more than a disk's cache holds */
-	figures->writes = trial_run(profile, size, &trial);
+	figures->writes = device_trial_run(profile, size, &trial);
 	trial = plain;
 	trial.is_write = true;
-	figures->write = trial_run(profile, size, &trial);
-	trial = (struct trial){.depth = 8,
-			       .request_bytes = 128 * KIB,
-			       .is_sequential = true,
-			       .requests = 8000,
-			       .warm_up = 8,
-			       .area_bytes = plain.area_bytes / (128 * KIB) * (128 * KIB),
-			       .seed = 1};
-	figures->stream_read = trial_run(profile, size, &trial);
+	figures->write = device_trial_run(profile, size, &trial);
+	trial = (struct device_trial){.depth = 8,
+				      .request_bytes = 128 * KIB,
+				      .is_sequential = true,
+				      .requests = 8000,
+				      .warm_up = 8,
+				      .area_bytes = plain.area_bytes / (128 * KIB) * (128 * KIB),
+				      .seed = 1};
+	figures->stream_read = device_trial_run(profile, size, &trial);
 	trial.is_write = true;
-	figures->stream_write = trial_run(profile, size, &trial);
+	figures->stream_write = device_trial_run(profile, size, &trial);
 	trial.warm_up = 16 * GIB / trial.request_bytes;
-	figures->stream_write_long = trial_run(profile, size, &trial);
+	figures->stream_write_long = device_trial_run(profile, size, &trial);
 	trial = plain;
 	trial.request_bytes = 8 * KIB;
 	trial.is_sequential = trial.is_write = trial.flushes = true;
-	figures->sync = trial_run(profile, size, &trial);
+	figures->sync = device_trial_run(profile, size, &trial);
 	trial = plain;
 	trial.request_bytes = 8 * KIB;
 	trial.depth = 32;
 	trial.think_ns = 13 * NS_PER_MS;
 	trial.area_bytes /= 2;
-	figures->read_alone = trial_run(profile, size, &trial);
+	figures->read_alone = device_trial_run(profile, size, &trial);
 	trial.beside_bytes_per_s = 100000000;
 	trial.beside_request_bytes = 128 * KIB;
-	figures->read_beside = trial_run(profile, size, &trial);
+	figures->read_beside = device_trial_run(profile, size, &trial);
 }

@@ -13,7 +13,7 @@
 
 struct device_profile;
 
-struct trial {
+struct device_trial {
 	uint64_t depth;    /* requests under way at once */
 	uint64_t think_ns; /* mean time between the end of one and the next in its place */
 	uint64_t request_bytes;
@@ -27,7 +27,7 @@ struct trial {
 	uint64_t seed;
 };
 
-struct trial_outcome {
+struct device_outcome {
 	uint64_t requests, elapsed_ns;
 	uint64_t mean_ns, median_ns, p99_ns, p999_ns, p99999_ns, most_ns;
 	uint64_t per_s;       /* requests */
@@ -35,33 +35,33 @@ struct trial_outcome {
 };
 
 /* Carry it out on the model of `profile`, a device of `size_bytes`. */
-struct trial_outcome trial_run(const struct device_profile *profile, uint64_t size_bytes,
-			       const struct trial *trial);
+struct device_outcome device_trial_run(const struct device_profile *profile, uint64_t size_bytes,
+				       const struct device_trial *trial);
 
 /*
  * The questions that `refault device show` and docs/devices.md answer. At once: 256 requests for
  * flash, 32 for the others.
  */
-struct trial_figures {
+struct device_figures {
 	uint64_t at_once;
-	struct trial_outcome read;    /* 4 KiB at random, one after the other */
-	struct trial_outcome read_8k; /* 8 KiB, likewise */
-	struct trial_outcome reads;   /* 4 KiB at random, many at once */
-	struct trial_outcome write;   /* 4 KiB at random, one after the other, no flush */
-	struct trial_outcome writes;  /* many at once */
-	struct trial_outcome stream_read; /* 128 KiB in a row, 8 at once */
-	struct trial_outcome stream_write;
-	struct trial_outcome stream_write_long; /* when 16 GiB are written already */
-	struct trial_outcome sync;        /* 8 KiB in a row and a flush, as fdatasync() has it */
+	struct device_outcome read;        /* 4 KiB at random, one after the other */
+	struct device_outcome read_8k;     /* 8 KiB, likewise */
+	struct device_outcome reads;       /* 4 KiB at random, many at once */
+	struct device_outcome write;       /* 4 KiB at random, one after the other, no flush */
+	struct device_outcome writes;      /* many at once */
+	struct device_outcome stream_read; /* 128 KiB in a row, 8 at once */
+	struct device_outcome stream_write;
+	struct device_outcome stream_write_long; /* when 16 GiB are written already */
+	struct device_outcome sync; /* 8 KiB in a row and a flush, as fdatasync() has it */
 	/*
 	 * What the clients of a database see beside 100 MB/s of writes: 32 of them, each reading
 	 * 8 KiB about every 13 ms. So it was in Freund's runs (11,800 transactions a second, a read
 	 * in 0.21 of them).
 	 */
-	struct trial_outcome read_beside;
-	struct trial_outcome read_alone; /* the same without the writes */
+	struct device_outcome read_beside;
+	struct device_outcome read_alone; /* the same without the writes */
 };
 
-void trial_figures(struct trial_figures *figures, const struct device_profile *profile);
+void device_figures(struct device_figures *figures, const struct device_profile *profile);
 
 #endif

@@ -9,8 +9,8 @@
 #include "base/array.h"
 #include "base/size.h"
 #include "machine/model/model.h"
-#include "source/player.h"
 #include "source/scenario.h"
+#include "study/trial.h"
 
 enum side { BASE, CHANGED, SIDES };
 
@@ -83,48 +83,41 @@ static const struct outcome_stream *outcome_stream(const struct outcome *outcome
 }
 
 /* The model as the scenario's machine asks for it. */
-static bool model_make(struct model_options *model, const struct scenario *scenario,
-		       const struct policy_options *policy, uint64_t seed, struct error *error)
-{
-	const struct scenario_machine *machine = &scenario->machine;
-
-	*model = (struct model_options){
-		.policy = *policy,
-		.memory_bytes = machine->memory_bytes,
-		.is_cgroup = machine->is_cgroup,
-		.pinned_bytes = machine->pinned_bytes,
-		.readahead_bytes = machine->readahead_bytes,
-		.seed = seed,
-		.pace = machine->pace,
-	};
-	if (filesystem_choose(&model->filesystem, machine->filesystem, error))
-		return true;
-	return scenario_error(scenario, yaml_get(machine->node, "filesystem"), error);
-}
-
 static bool run_one(const struct scenario *scenario, const struct policy_options *policy,
 		    uint64_t seed, const struct metric *metric, struct outcome *outcome,
 		    struct error *error)
 {
+	struct device_profile *device;
 	struct model_options model;
 	struct result result;
-	struct op_source *source;
+	uint64_t elapsed_ns;
 	bool done;
 
-	if (!model_make(&model, scenario, policy, seed, error))
+	if (!trial_machine(scenario, &model, &device, error))
 		return false;
-	source = scenario_source_create(scenario, seed, error);
-	if (!source)
-		return false;
-	done = model_run(&model, source, &result, error);
+	model.policy = *policy;
+	model.seed = seed;
+	done = trial_play(scenario, &model, &result, &elapsed_ns, error);
 	if (done) {
 		if (!result.elapsed_ns)
-			result.elapsed_ns = scenario_source_elapsed_ns(source);
+			result.elapsed_ns = elapsed_ns;
 		outcome_make(outcome, metric, &result);
 		result_deinit(&result);
 	}
-	op_source_destroy(source);
+	device_profile_free(device);
 	return done;
+}
+
+/* Is this a machine that there is? */
+static bool machine_check(const struct scenario *scenario, struct error *error)
+{
+	struct device_profile *device;
+	struct model_options model;
+	bool ok = trial_machine(scenario, &model, &device, error);
+
+	if (ok)
+		device_profile_free(device);
+	return ok;
 }
 
 /* ---- the scenarios ---- */
@@ -167,7 +160,6 @@ static bool entry_change(const struct matrix_options *options, struct entry *ent
 	const struct matrix_change *change = options->change;
 	size_t count = options->set_count + change->set_count;
 	const char **sets = memory_alloc(count + 1, sizeof(*sets));
-	struct model_options model;
 
 	for (size_t i = 0; i < count; i++)
 		sets[i] = i < options->set_count ? options->sets[i]
@@ -175,8 +167,7 @@ static bool entry_change(const struct matrix_options *options, struct entry *ent
 	entry->loaded[CHANGED] =
 		scenario_load(&entry->scenarios[CHANGED], name, sets, count, error);
 	memory_free(sets);
-	return entry->loaded[CHANGED] &&
-	       model_make(&model, &entry->scenarios[CHANGED], &change->changed, 1, error);
+	return entry->loaded[CHANGED] && machine_check(&entry->scenarios[CHANGED], error);
 }
 
 static void leave_out(struct entry *entry, const char *why)
@@ -189,7 +180,6 @@ static bool entry_load(const struct matrix_options *options, struct entry *entry
 		       bool *fits, struct error *error)
 {
 	const struct matrix_change *change = options->change;
-	struct model_options model;
 	char size[SIZE_TEXT_BYTES], text[96];
 	struct scenario *base = &entry->scenarios[BASE];
 
@@ -197,7 +187,7 @@ static bool entry_load(const struct matrix_options *options, struct entry *entry
 	if (!scenario_load(base, name, options->sets, options->set_count, error))
 		return false;
 	entry->loaded[BASE] = true;
-	if (!model_make(&model, base, &change->base, 1, error))
+	if (!machine_check(base, error))
 		return false;
 	if (options->memory_bytes_max && base->machine.memory_bytes > options->memory_bytes_max) {
 		snprintf(text, sizeof(text), "its machine has %s: name it to have it run",

@@ -60,16 +60,16 @@ void trial_close(struct trial *trial)
 	scenario_deinit(&trial->scenario);
 }
 
-static bool trial_run(struct trial *trial, struct error *error)
+bool trial_play(const struct scenario *scenario, const struct model_options *model,
+		struct result *result, uint64_t *elapsed_ns, struct error *error)
 {
-	struct op_source *source =
-		scenario_source_create(&trial->scenario, trial->model.seed, error);
+	struct op_source *source = scenario_source_create(scenario, model->seed, error);
 	bool done;
 
 	if (!source)
 		return false;
-	done = model_run(&trial->model, source, &trial->result, error);
-	trial->elapsed_ns = done ? scenario_source_elapsed_ns(source) : 0;
+	done = model_run(model, source, result, error);
+	*elapsed_ns = done ? scenario_source_elapsed_ns(source) : 0;
 	op_source_destroy(source);
 	return done;
 }
@@ -88,10 +88,13 @@ static void *work_on(void *argument)
 	size_t index;
 
 	while ((index = atomic_fetch_add(&work->next, 1)) < work->count) {
+		struct trial *trial = &work->trials[index];
+
 		/* All take about as long: the bar shows the first. */
 		if (index > 0)
-			work->trials[index].model.progress = NULL;
-		work->done[index] = trial_run(&work->trials[index], &work->errors[index]);
+			trial->model.progress = NULL;
+		work->done[index] = trial_play(&trial->scenario, &trial->model, &trial->result,
+					       &trial->elapsed_ns, &work->errors[index]);
 	}
 	return NULL;
 }

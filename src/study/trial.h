@@ -29,6 +29,10 @@ struct trial {
 bool trial_machine(const struct scenario *scenario, struct model_options *model,
 		   struct device_profile **device, struct error *error);
 
+/* Run it once. False: the error says why, and there is no result. */
+bool trial_play(const struct scenario *scenario, const struct model_options *model,
+		struct result *result, uint64_t *elapsed_ns, struct error *error);
+
 /*
  * Read the scenario `name` (scenario_load()) with all of `sets`. False: ERROR_INPUT; nothing to
  * close.

@@ -91,14 +91,14 @@ static struct setting setting_draw(uint32_t world, uint64_t seed)
 	struct random random;
 	uint32_t policies = 0, systems = 0;
 
-	while (policy_at(policies))
+	while (policy_of_pages_at(policies))
 		policies++;
 	while (filesystem_at(systems))
 		systems++;
 	random_init(&random, seed, world);
 	/* Every policy and every file system comes up, whatever the seed. */
 	snprintf(setting.policy, sizeof(setting.policy), "%s",
-		 policy_name(policy_at(world % policies)));
+		 policy_name(policy_of_pages_at(world % policies)));
 	setting.fs = filesystem_at(world / policies % systems);
 	switches_turn(setting.policy, sizeof(setting.policy), &random);
 	setting.memory_bytes = (4 + random_below(&random, 13)) * MIB;
@@ -799,7 +799,7 @@ static uint32_t worlds(void)
 {
 	uint32_t policies = 0, systems = 0;
 
-	while (policy_at(policies))
+	while (policy_of_pages_at(policies))
 		policies++;
 	while (filesystem_at(systems))
 		systems++;

@@ -60,10 +60,10 @@ static void the_first_window_of_a_file_is_two_to_four_times_the_request(void **s
 static void a_read_in_the_middle_reads_what_it_asks_for(void **state)
 {
 	(void)state;
-	for (size_t i = 0; policy_at(i); i++) {
+	for (size_t i = 0; policy_of_pages_at(i); i++) {
 		char policy[64];
 
-		snprintf(policy, sizeof(policy), "%s", policy_name(policy_at(i)));
+		snprintf(policy, sizeof(policy), "%s", policy_name(policy_of_pages_at(i)));
 		assert_int_equal(first_read(policy, 32, MIB, PAGE_BYTES), 1);
 		assert_int_equal(first_read(policy, 32, MIB, 8 * PAGE_BYTES), 8);
 		assert_int_equal(first_read(policy, 32, MIB + 100, PAGE_BYTES), 2);
@@ -156,15 +156,15 @@ static void a_stream_reads_every_page_once_and_nothing_else(void **state)
 					 65536, 131072, 200000, 1 << 20};
 
 	(void)state;
-	for (size_t i = 0; policy_at(i); i++) {
+	for (size_t i = 0; policy_of_pages_at(i); i++) {
 		for (size_t j = 0; j < sizeof(steps) / sizeof(steps[0]); j++) {
 			const struct cache_filesystem *systems[] = {&plain, &late, &early};
 
 			for (size_t k = 0; k < 3; k++) {
-				struct world *world = world_create(
-					(struct world_options){.policy = policy_name(policy_at(i)),
-							       .fs = systems[k],
-							       .device_io_pages = 320});
+				struct world *world = world_create((struct world_options){
+					.policy = policy_name(policy_of_pages_at(i)),
+					.fs = systems[k],
+					.device_io_pages = 320});
 				uint32_t file = file_make(world, 8 * MIB + 5000),
 					 handle = file_open(world, file);
 

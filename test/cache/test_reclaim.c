@@ -233,14 +233,14 @@ static uint64_t hot_left(const char *policy, uint64_t hot_mib, uint64_t stream_m
 static void half_of_memory_is_safe_from_a_stream_and_no_more(void **state)
 {
 	(void)state;
-	for (size_t i = 0; policy_at(i); i++) {
+	for (size_t i = 0; policy_of_pages_at(i); i++) {
 		char policy[64];
 
-		if (!policy_has_switches(policy_at(i)))
+		if (!policy_has_switches(policy_of_pages_at(i)))
 			continue;
 		/* Each with the newest rule of what a use is: this is about reclaim. */
 		snprintf(policy, sizeof(policy), "%s," FRESH ",read_mark=folio",
-			 policy_name(policy_at(i)));
+			 policy_name(policy_of_pages_at(i)));
 		assert_int_equal(hot_left(policy, 24, 400), 24);
 		/* 48 of 64: the active list is worn down to half. */
 		assert_in_range(hot_left(policy, 48, 400), 28, 33);

@@ -27,8 +27,12 @@ exits 2 'no memory said' "$REFAULT" replay "$scratch/good.csv"
 says err '--cgroup-limit 256MiB'
 exits 2 'memory and limit' "$REFAULT" replay "$scratch/good.csv" --memory 1GiB --cgroup-limit 1GiB
 exits 2 'memory smaller than one reclaim step' "$REFAULT" replay "$scratch/good.csv" --cgroup-limit 4KiB
-exits 2 'a device that is not modelled' "$REFAULT" replay "$scratch/good.csv" --memory 1GiB --device nvme-tlc
-says err 'only "instant"'
+exits 2 'a device that there is not' "$REFAULT" replay "$scratch/good.csv" --memory 1GiB --device nvme-tls
+says err 'nearest: nvme-tlc'
+exits 2 'processors without a device' "$REFAULT" replay "$scratch/good.csv" --memory 1GiB --processors 2
+says err 'add --device'
+exits 2 'a recordsize that is none' "$REFAULT" replay "$scratch/good.csv" --memory 1GiB --recordsize 5000
+says err 'power of two'
 exits 2 'an unknown file system' "$REFAULT" replay "$scratch/good.csv" --memory 1GiB --filesystem ext5
 says err 'nearest: ext4'
 exits 2 'a file system in capitals' "$REFAULT" replay "$scratch/good.csv" --memory 1GiB --filesystem XFS

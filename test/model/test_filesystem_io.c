@@ -325,7 +325,7 @@ static void rename_file(const char *from, const char *to)
 
 enum fill { FILL_ZERO, FILL_SPARSE, FILL_ALLOCATED };
 
-#define SEGMENT (16 * MIB)
+#define SEGMENT   (16 * MIB)
 #define DIRECTORY "wal"
 #define TEMPORARY DIRECTORY "/xlogtemp.12345"
 
@@ -515,17 +515,16 @@ static void rows_compare(const char *fs, const struct row rows[ROWS], int filler
 		kib = (double)r.total.write_bytes / 1024;
 		ok = is_near(kib, (double)want->kib, off(fs, row), 0.6) &&
 		     is_near((double)r.total.flushes, (double)want->flushes, 0.10, 0) &&
-		     is_near((double)r.total.writes, (double)want->requests,
-			     off(fs, row), 2);
-		print_message("%s %-6s %-18s %9.1f KiB (%+5.1f %%)  %5d flushes (%+d)  %5d requests "
-			      "(%+5.1f %%)  read %d, %d us cpu\n",
-			      ok ? "  " : "!!", fs, want->what, kib,
-			      100 * (kib - (double)want->kib) / (double)want->kib,
-			      (int)r.total.flushes, (int)(r.total.flushes - want->flushes),
-			      (int)r.total.writes,
-			      100 * ((double)r.total.writes - (double)want->requests) /
-				      (double)want->requests,
-			      (int)r.total.reads, (int)(r.cpu_ns / 1000));
+		     is_near((double)r.total.writes, (double)want->requests, off(fs, row), 2);
+		print_message(
+			"%s %-6s %-18s %9.1f KiB (%+5.1f %%)  %5d flushes (%+d)  %5d requests "
+			"(%+5.1f %%)  read %d, %d us cpu\n",
+			ok ? "  " : "!!", fs, want->what, kib,
+			100 * (kib - (double)want->kib) / (double)want->kib, (int)r.total.flushes,
+			(int)(r.total.flushes - want->flushes), (int)r.total.writes,
+			100 * ((double)r.total.writes - (double)want->requests) /
+				(double)want->requests,
+			(int)r.total.reads, (int)(r.cpu_ns / 1000));
 		wrong += !ok;
 	}
 	mount_end();
@@ -640,17 +639,19 @@ static void cold_compare(const char *fs, const char *name, const struct cold row
 		sync_file(name, true);
 		kib = (double)r.total.write_bytes / 1024;
 		read_kib = (double)r.total.read_bytes / 1024;
-		ok = opened.reads == want->open_reads && opened.read_bytes == want->open_kib * KIB &&
+		ok = opened.reads == want->open_reads &&
+		     opened.read_bytes == want->open_kib * KIB &&
 		     is_near((double)r.total.reads, (double)want->reads, 0.01, want->slack_reads) &&
 		     is_near(read_kib, (double)want->read_kib, 0.01, 16 * want->slack_reads) &&
 		     is_near(kib, (double)want->kib, want->off, 0) &&
 		     is_near((double)r.total.writes, (double)want->requests, want->off, 1);
-		print_message("%s %-6s step %6d: open reads %d (%d KiB), then %d (%d KiB), writes %d "
-			      "(%.0f KiB, %+.1f %%)\n",
-			      ok ? "  " : "!!", fs, (int)want->step, (int)opened.reads,
-			      (int)(opened.read_bytes / 1024), (int)r.total.reads, (int)read_kib,
-			      (int)r.total.writes, kib,
-			      100 * (kib - (double)want->kib) / (double)want->kib);
+		print_message(
+			"%s %-6s step %6d: open reads %d (%d KiB), then %d (%d KiB), writes %d "
+			"(%.0f KiB, %+.1f %%)\n",
+			ok ? "  " : "!!", fs, (int)want->step, (int)opened.reads,
+			(int)(opened.read_bytes / 1024), (int)r.total.reads, (int)read_kib,
+			(int)r.total.writes, kib,
+			100 * (kib - (double)want->kib) / (double)want->kib);
 		wrong += !ok;
 		mount_end();
 	}
@@ -669,9 +670,9 @@ static void a_cold_file_is_overwritten(void **state)
 				  * Which leaves mounting reads is not known; and 64 KiB an fsync,
 				  * side by side, wrote fewer nodes than here: not understood.
 				  */
-				     btrfs[3] = {{8192, 0, 0, 3, 48, 2061, 38084, 2, 0.25},
-						 {5000, 0, 0, 3352, 13444, 4582, 72868, 2, 0.10},
-						 {131072, 0, 0, 2, 32, 149, 17828, 2, 0.10}};
+		btrfs[3] = {{8192, 0, 0, 3, 48, 2061, 38084, 2, 0.25},
+			    {5000, 0, 0, 3352, 13444, 4582, 72868, 2, 0.10},
+			    {131072, 0, 0, 2, 32, 149, 17828, 2, 0.10}};
 
 	(void)state;
 	cold_compare("ext4", DIRECTORY "/segment", ext4);

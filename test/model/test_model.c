@@ -330,9 +330,9 @@ static void memory_smaller_than_a_step_is_refused(void **state)
 static void the_smallest_memory_works(void **state)
 {
 	(void)state;
-	for (size_t policy = 0; policy_at(policy); policy++) {
+	for (size_t policy = 0; policy_of_pages_at(policy); policy++) {
 		for (int i = (int)policy % 2; i < 8; i += 2) {
-			struct run run = {.policy = policy_name(policy_at(policy)),
+			struct run run = {.policy = policy_name(policy_of_pages_at(policy)),
 					  .filesystem = filesystem_name(
 						  filesystem_at((size_t)i % 4 < 3 ? i % 3 : 0)),
 					  .memory_bytes = i & 1 ? 4 * MIB : GIB,

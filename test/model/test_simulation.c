@@ -53,8 +53,8 @@ static void run_timed(struct timed *timed, const char *text)
 	struct error error;
 
 	options.filesystem = filesystem_find("flat");
-	assert_true(policy_options_parse(&options.policy, timed->policy ? timed->policy : "",
-					 &error));
+	assert_true(
+		policy_options_parse(&options.policy, timed->policy ? timed->policy : "", &error));
 	if (!model_run(&options, &memory->source, &timed->result, &error))
 		fail_msg("%s", error.message);
 	op_source_destroy(&memory->source);

@@ -90,7 +90,8 @@ static void nothing_is_lost_and_nothing_shared(void **state)
 	space_give(t.space, 0, BLOCKS);
 	for (int step = 0; step < 4000; step++) {
 		uint64_t page = random_below(&random, FILE_PAGES),
-			 pages = 1 + random_below(&random, 1 + random_below(&random, FILE_PAGES - page));
+			 pages = 1 + random_below(&random,
+						  1 + random_below(&random, FILE_PAGES - page));
 
 		t.file = (uint32_t)random_below(&random, FILES);
 		switch (random_below(&random, 4)) {

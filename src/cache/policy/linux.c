@@ -28,6 +28,7 @@
  */
 #include <assert.h>
 
+#include "cache/arc.h"
 #include "cache/cache_private.h"
 #include "cache/policy/linux.h"
 
@@ -259,7 +260,7 @@ static void linux_reclaimed(struct cache *cache)
 	cache->domain.activations_seen = domain_sizes(cache, &exact)->activations;
 }
 
-/* The rules of a kernel, before its switches. */
+/* The rules of a kernel, before its switches; the newest beside ZFS's. */
 #define LINUX_POLICY(symbol, version, text)                                                        \
 	extern const struct policy policy_##symbol;                                                \
 	const struct policy policy_##symbol = {                                                    \
@@ -272,6 +273,23 @@ static void linux_reclaimed(struct cache *cache)
 		.reclaimed = linux_reclaimed,                                                      \
 	};
 
+#define ARC_POLICY(symbol, rule_book, rules, text)                                                 \
+	extern const struct policy policy_##symbol;                                                \
+	const struct policy policy_##symbol = {                                                    \
+		.name = "arc-" rule_book,                                                          \
+		.summary = text,                                                                   \
+		.preset = &preset_linux_6_18,                                                      \
+		.arc_rules = 1 + (rules),                                                          \
+		.mark = linux_mark,                                                                \
+		.refault = linux_refault,                                                          \
+		.scan = linux_scan,                                                                \
+		.reclaimed = linux_reclaimed,                                                      \
+	};
+
+ARC_POLICY(arc_2_2, "2.2", ARC_2_2,
+	   "ZFS 2.2's ARC: three fractions moved by ghosts; page cache as in Linux 6.18")
+ARC_POLICY(arc_classic, "classic", ARC_CLASSIC,
+	   "ZFS's ARC to 2.1: one target, a metadata limit; page cache as in Linux 6.18")
 LINUX_POLICY(linux_6_18, "6.18", "Linux 6.18: large folios on ext4, counters summed lazily")
 LINUX_POLICY(linux_6_12, "6.12", "Linux 6.12: statistics summed every 2 s")
 LINUX_POLICY(linux_6_6, "6.6",

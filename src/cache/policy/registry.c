@@ -37,6 +37,14 @@ const struct policy *policy_at(size_t index)
 	return index < POLICY_COUNT ? policies[index] : NULL;
 }
 
+const struct policy *policy_of_pages_at(size_t index)
+{
+	for (size_t i = 0; i < POLICY_COUNT; i++)
+		if (!policies[i]->ghosts && !policies[i]->arc_rules && index-- == 0)
+			return policies[i];
+	return NULL;
+}
+
 const char *policy_name(const struct policy *policy)
 {
 	return policy->name;

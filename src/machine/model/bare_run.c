@@ -21,7 +21,7 @@ struct counted {
 };
 
 struct run {
-	struct bare *bare;     /* queue policies */
+	struct bare *bare;     /* queue and ghost policies */
 	struct cache *cache;   /* scan policies: the full core, with nothing but pages */
 	ARRAY(uint32_t) files; /* by path: the cache's file */
 	ARRAY(uint32_t) handles;
@@ -81,7 +81,7 @@ static bool run_op(struct run *run, const struct op *op, enum bare_key key, stru
 		return error_input(
 			error,
 			"bare mode: page %llu is beyond 2^38, the last that a kernel's policy "
-			"can be asked about here; fifo, lru and clock can",
+			"can be asked about here; the others can",
 			(unsigned long long)last);
 	for (uint64_t page = first; page <= last; page++) {
 		if (run->cache) {
@@ -158,7 +158,7 @@ bool model_bare_run(const struct model_options *options, uint64_t pages, enum ba
 			    (unsigned long long)(UINT64_C(1) << 30));
 		goto out;
 	}
-	if (options->policy.policy->victim) {
+	if (options->policy.policy->bare_run) {
 		run->bare = bare_create(pages, options->policy.policy);
 	} else {
 		static const struct cache_filesystem nothing = {0};

@@ -38,6 +38,8 @@ struct filesystem_mount {
 	struct io_list *io;
 	/* the kernel's own threads are at work (flusher, journal, txg): nobody waits */
 	bool is_background;
+	/* set by a file system that cannot be made as its options say: why (ERROR_INPUT) */
+	const char *failure;
 	/*
 	 * The file system had no room for something: the run cannot go on. (A write is given its
 	 * room when it is written back, not, as in the kernel, when it is made.)

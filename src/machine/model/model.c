@@ -62,10 +62,13 @@ bool model_carry_out(struct model *model, const struct op *op, struct error *err
 	if (model->is_mounted && model->fs->tick)
 		model->fs->tick(&model->mount);
 	plan_done(model);
+	if (model->mount.failure)
+		return error_input(error, "file system %s: %s", model->fs->name,
+				   model->mount.failure);
 	if (model->mount.is_out_of_space)
-		return error_failed(
-			error, "no space left on the simulated device (%s) at operation %llu",
-			model->fs->name, (unsigned long long)model->op_count);
+		return error_failed(error,
+				    "no space left on the simulated device (%s) at operation %llu",
+				    model->fs->name, (unsigned long long)model->op_count);
 	return cache_in_memory(model->cache) ||
 	       error_failed(error,
 			    "out of memory at operation %llu, with %u files held open: what is "

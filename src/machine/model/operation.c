@@ -303,6 +303,7 @@ static void data_read(struct model *model, const struct op *op, uint32_t node)
 	(void)open_get(model, node, op->thread);
 	plan_carry_out(model, TREE_NONE);
 	model->op_pages += pages_from_bytes_up(op->bytes);
+	asks_for(model, node, op->offset, op->bytes);
 	model->fs->read(&model->mount, node, op->offset, op->bytes);
 }
 

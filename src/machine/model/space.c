@@ -283,9 +283,9 @@ static enum chunk chunk_kind(uint64_t chunk)
 
 static uint32_t entry_make(enum space_state state, uint64_t block)
 {
-	return state == SPACE_HOLE ? 0
-				   : (uint32_t)(block + 1) |
-					     (state == SPACE_UNWRITTEN ? UNWRITTEN_BIT : 0);
+	return state == SPACE_HOLE
+		       ? 0
+		       : (uint32_t)(block + 1) | (state == SPACE_UNWRITTEN ? UNWRITTEN_BIT : 0);
 }
 
 static struct space_run entry_run(uint32_t entry, uint64_t page)
@@ -577,7 +577,8 @@ void space_transfer(const struct space *space, struct filesystem_mount *mount, e
 
 /* ---- checks ---- */
 
-static uint64_t piece_check(const struct space *space, uint32_t node, uint64_t *end, uint64_t *count)
+static uint64_t piece_check(const struct space *space, uint32_t node, uint64_t *end,
+			    uint64_t *count)
 {
 	const struct piece *at = &space->pieces.at[node];
 	uint64_t longest = at->blocks, below;

@@ -14,7 +14,8 @@
  *            gets it from that.
  *
  *            With a cache, a write is done once that has it; the arm carries it to the disk when no
- *            read waits (or, if writers wait for room, in turn with reads), the nearest first. A
+ *            read waits, the nearest first. If writers wait for room, it is in turn with reads that
+ *            it does so; if they are all in the background, 16 after 32 reads, as in queue.h. A
  *            flush waits for those that the drive has in its queue, then for all of the cache, and
  *            holds everything else meanwhile; of those that come then, one stands for all.
  * Source     Section E of the database workloads of the design notes: seek curve, zones, rotational
@@ -33,11 +34,10 @@
 #include "source/yaml.h"
 
 enum { ZONES = 32, NEIGHBOURS = 16, NCQ_MAX = 256 };
-#define DISK_PIECE_BYTES   MIB /* of what the cache holds in one piece, carried out at a time */
-#define EXPIRE_NS          (500 * NS_PER_MS)
-#define EXPIRE_BACKGROUND  (5 * NS_PER_SECOND)
-#define DISK_CAPACITY_MIN  GIB
-#define DISK_REVOLUTION_MS UINT64_C(1000)
+#define DISK_PIECE_BYTES  MIB /* of what the cache holds in one piece, carried out at a time */
+#define EXPIRE_NS         (500 * NS_PER_MS)
+#define EXPIRE_BACKGROUND (5 * NS_PER_SECOND)
+#define DISK_CAPACITY_MIN GIB
 
 struct disk_parameters {
 	uint64_t capacity_bytes, members, chunk_bytes;
@@ -58,8 +58,8 @@ static const struct schema_key keys[] = {
 		    "the shortest seek: to the next track"),
 	PROFILE_KEY(seek_full, TIME, seek_ns_full, "required", 1, NS_PER_SECOND,
 		    "the longest: across the whole disk"),
-	PROFILE_KEY(revolution, TIME, revolution_ns, "required", NS_PER_MS,
-		    DISK_REVOLUTION_MS *NS_PER_MS, "one revolution"),
+	PROFILE_KEY(revolution, TIME, revolution_ns, "required", NS_PER_MS, NS_PER_SECOND,
+		    "one revolution"),
 	PROFILE_KEY(outer_rate, BANDWIDTH, outer_bytes_per_s, "required", MIB,
 		    PROFILE_BANDWIDTH_MAX, "of transfer at the outer edge"),
 	PROFILE_KEY(inner_rate, BANDWIDTH, inner_bytes_per_s, "required", MIB,
@@ -102,6 +102,8 @@ struct spindle {
 	uint64_t piece_bytes;
 	struct ring flushes, flushing;
 	bool is_flushing, is_flushed; /* the cache is empty, and what is left is flush_time */
+	uint64_t passed,
+		turn; /* reads that passed writers in the background; pieces of their turn */
 	uint64_t before_flush; /* so many are in the drive's queue already, and go before it */
 };
 
@@ -457,6 +459,24 @@ static void flush_end(struct disk *disk, struct spindle *spindle, uint64_t now_n
 		flush_pend(disk, spindle);
 }
 
+/*
+ * There are reads, and writers wait for room: is it the cache's turn? If nobody waits for those
+ * writers, reads pass them as they pass what is in the background elsewhere.
+ */
+static bool cache_has_its_turn(struct spindle *spindle)
+{
+	if (spindle->accept.waited_for.count)
+		return !spindle->is_draining;
+	if (!spindle->turn && ++spindle->passed > QUEUE_BATCH * QUEUE_STARVED) {
+		spindle->passed = 0;
+		spindle->turn = QUEUE_BATCH;
+	}
+	if (!spindle->turn)
+		return false;
+	spindle->turn--;
+	return true;
+}
+
 /* The arm has nothing to do: which of its works is next? False: it waits. */
 static bool arm_choose(struct disk *disk, struct spindle *spindle, uint64_t now_ns)
 {
@@ -465,7 +485,7 @@ static bool arm_choose(struct disk *disk, struct spindle *spindle, uint64_t now_
 	bool may_drain = spindle->dirty.count > 0;
 	bool is_pressed = !queue_is_empty(&spindle->accept);
 
-	if (may_read && !(may_drain && is_pressed && !spindle->is_draining))
+	if (may_read && !(may_drain && is_pressed && cache_has_its_turn(spindle)))
 		part_start(disk, spindle, now_ns);
 	else if (may_drain)
 		drain_start(disk, spindle, now_ns);

@@ -30,7 +30,9 @@
  *            2. What is still in the cache is read like anything else.
  *            3. The bandwidth is that of the moment a request begins: requests share the link in that
  *               order, not byte by byte.
- *            4. A program is not suspended for a read (drives of the data centre do so): a profile of
+ *            4. A flush that is alone waits for what has begun; what a drive would have in its queue
+ *               besides goes after it.
+ *            5. A program is not suspended for a read (drives of the data centre do so): a profile of
  *               such a drive has a small `program_run`.
  */
 #include <inttypes.h>

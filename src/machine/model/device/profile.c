@@ -44,9 +44,16 @@ static bool kind_choose(struct device_profile *profile, const struct yaml *yaml,
 {
 	const struct yaml_node *node = yaml_get(yaml->root, "kind");
 	const char *near;
+	char found[128];
 
-	if (!node || node->kind != YAML_SCALAR)
+	if (yaml->root->kind != YAML_MAPPING)
 		return true; /* schema_read() has a word for it */
+	if (!node)
+		return yaml_error_key(yaml, yaml->root, error,
+				      "the profile needs the key \"kind\"");
+	if (node->kind != YAML_SCALAR)
+		return yaml_error(yaml, node, error, "kind must be a single value, not %s",
+				  yaml_describe(found, node));
 	for (size_t i = 0; (profile->kind = device_kind_at(i)); i++) {
 		if (strcmp(profile->kind->name, node->text) == 0)
 			return true;

@@ -159,8 +159,8 @@ void btrfs_data_mount(struct filesystem_mount *mount, bool is_nodatacow)
 			uint64_t left = pages - page;
 			struct space_run run = {.page = page, .state = SPACE_WRITTEN};
 
-			run.pages = piece_take(mount, 0, left < EXTENT_BLOCKS ? left : EXTENT_BLOCKS,
-					       &run.block);
+			run.pages = piece_take(
+				mount, 0, left < EXTENT_BLOCKS ? left : EXTENT_BLOCKS, &run.block);
 			if (run.pages == 0) {
 				mount->is_out_of_space = true;
 				break;
@@ -197,7 +197,7 @@ uint64_t btrfs_free_bytes(const struct filesystem_mount *mount)
 
 	return time ? (space_free_blocks(time->space) + time->device_blocks -
 		       time->unallocated_block) *
-			      SPACE_BLOCK_BYTES
+			       SPACE_BLOCK_BYTES
 		    : 0;
 }
 
@@ -341,8 +341,8 @@ static uint64_t extent_move(struct filesystem_mount *mount, uint32_t file,
 
 		goal = before.state == SPACE_HOLE ? 0 : before.block + 1;
 	}
-	run.pages = piece_take(mount, goal,
-			       old->pages < EXTENT_BLOCKS ? old->pages : EXTENT_BLOCKS, &run.block);
+	run.pages = piece_take(mount, goal, old->pages < EXTENT_BLOCKS ? old->pages : EXTENT_BLOCKS,
+			       &run.block);
 	if (run.pages == 0 && time->pinned_blocks > 0) {
 		/* flush_space(), COMMIT_TRANS: what it freed is free then. */
 		btrfs_commit(mount);
@@ -436,15 +436,13 @@ static void log_directory(struct filesystem_mount *mount, uint32_t node)
 	struct btrfs_time *time = mount->state->time;
 	const struct tree_node *at = &mount->tree->nodes.at[node];
 	struct btrfs_file *directory = file_of(time, at->file);
-	uint32_t name_bytes =
-		at->entries ? (uint32_t)(at->entry_text_bytes / at->entries) : 0;
+	uint32_t name_bytes = at->entries ? (uint32_t)(at->entry_text_bytes / at->entries) : 0;
 
 	log_inode(time, at->file);
 	if (directory->logged_in != time->transaction_id) {
 		uint32_t most = at->entries < GAPS_MAX ? at->entries : GAPS_MAX;
 
-		directory->gaps_logged =
-			directory->gaps > most ? directory->gaps - most : 0;
+		directory->gaps_logged = directory->gaps > most ? directory->gaps - most : 0;
 	}
 	directory->logged_in = time->transaction_id;
 	for (; directory->gaps_logged < directory->gaps; directory->gaps_logged++)

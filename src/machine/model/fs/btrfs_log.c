@@ -16,10 +16,10 @@ enum {
 	LEAF_BYTES = 16283,
 	ITEM_BYTES = 25, /* an item's header */
 	CHECKSUM_BYTES = 4,
-	CHECKSUMS_MAX = 4057,       /* in one item */
-	REQUEST_PAGES = 256,        /* whose checksums come together */
-	NODE_CHILDREN = 400,        /* of 493 */
-	LAST_INODE = UINT32_MAX,    /* checksums sort behind all inodes */
+	CHECKSUMS_MAX = 4057,    /* in one item */
+	REQUEST_PAGES = 256,     /* whose checksums come together */
+	NODE_CHILDREN = 400,     /* of 493 */
+	LAST_INODE = UINT32_MAX, /* checksums sort behind all inodes */
 };
 
 struct log_item {
@@ -159,7 +159,8 @@ static void push_right(struct log_tree *tree, size_t at, size_t slot)
 	if (at + 1 >= tree->leaves.count)
 		return;
 	right = tree->leaves.at[at + 1];
-	while (first > slot + 1 && right->bytes + bytes + leaf->items.at[first - 1].bytes <= LEAF_BYTES)
+	while (first > slot + 1 &&
+	       right->bytes + bytes + leaf->items.at[first - 1].bytes <= LEAF_BYTES)
 		bytes += leaf->items.at[--first].bytes;
 	if (first == leaf->items.count)
 		return;

@@ -45,7 +45,8 @@ struct btrfs_file {
 	uint32_t changed_in; /* the transaction in which it was, since it was synced last */
 	uint32_t named_in;   /* and in which its name was, not yet logged */
 	uint32_t logged_in;
-	uint32_t pending_in, pending; /* the first of its extents that are not yet logged, and 1 more */
+	uint32_t pending_in,
+		pending; /* the first of its extents that are not yet logged, and 1 more */
 	/* of a directory: numbers given to entries, those that are free again, and what is logged */
 	uint32_t names, names_logged, gaps, gaps_logged;
 };
@@ -63,14 +64,14 @@ struct btrfs_time {
 	struct log_tree *log;
 	uint64_t device_blocks, unallocated_block; /* beyond it are no chunks yet */
 	uint64_t data_blocks;                      /* in chunks for data */
-	uint64_t node_start, node_room; /* the first chunk for metadata: nodes are put there */
+	uint64_t node_start, node_room;      /* the first chunk for metadata: nodes are put there */
 	uint64_t node_next, node_blocks_max; /* nodes that all its chunks hold */
 	uint32_t transaction_id;
 	uint64_t transaction_began_ns;
 	bool must_commit; /* a chunk was allocated: no log will do */
 	bool has_new_chunk;
 	bool is_touched;
-	uint64_t pinned_nodes; /* written in this transaction, and replaced since */
+	uint64_t pinned_nodes;          /* written in this transaction, and replaced since */
 	ARRAY(struct space_run) pinned; /* freed by this transaction: free when it commits */
 	uint64_t pinned_blocks;
 	ARRAY(struct btrfs_file) files;

@@ -116,7 +116,8 @@ void btrfs_touch_inode(struct filesystem_mount *mount, uint32_t inode)
 static void touch_range(struct filesystem_mount *mount, enum btrfs_tree tree, uint64_t block,
 			uint64_t blocks, uint64_t leaf_blocks, bool is_new)
 {
-	for (uint64_t leaf = block / leaf_blocks; leaf <= (block + blocks - 1) / leaf_blocks; leaf++)
+	for (uint64_t leaf = block / leaf_blocks; leaf <= (block + blocks - 1) / leaf_blocks;
+	     leaf++)
 		touch(mount, tree, leaf, is_new);
 }
 
@@ -239,7 +240,8 @@ void btrfs_nodes_watch(struct filesystem_mount *mount)
 {
 	struct btrfs_time *time = mount->state->time;
 
-	while (trees_nodes(time) + time->pinned_nodes + time->touched_count > time->node_blocks_max) {
+	while (trees_nodes(time) + time->pinned_nodes + time->touched_count >
+	       time->node_blocks_max) {
 		bool was_background = mount->is_background;
 
 		if (btrfs_chunk_add(mount, true))

@@ -27,7 +27,7 @@ enum {
 	DEFAULT_DEVICE_GIB = 1024,
 	GROUP_DATA_BLOCKS = 32768, /* what one bitmap is for; the longest extent, too */
 	GROUPS_PER_DESCRIPTOR_BLOCK = 64,
-	WRITE_BLOCKS = 2048, /* allocated at once in write-back: MAX_WRITEPAGES_EXTENT_LEN */
+	WRITE_BLOCKS = 2048,   /* allocated at once in write-back: MAX_WRITEPAGES_EXTENT_LEN */
 	READ_BLOCKS = 1 << 20, /* the device cuts */
 	INODE_EXTENTS = 4,
 	RESERVED_PER_CENT = 5,
@@ -156,7 +156,9 @@ uint64_t ext4_free_bytes(const struct filesystem_mount *mount)
 	const struct ext4_time *time = mount->state->time;
 	uint64_t blocks = time ? space_free_blocks(time->space) : 0;
 
-	return time && blocks > time->reserved_blocks ? (blocks - time->reserved_blocks) * BLOCK_BYTES : 0;
+	return time && blocks > time->reserved_blocks
+		       ? (blocks - time->reserved_blocks) * BLOCK_BYTES
+		       : 0;
 }
 
 /* ---- what changes with what ---- */
@@ -223,7 +225,8 @@ static void inodes_change(struct filesystem_mount *mount, uint32_t node)
 
 	ext4_aside_change(mount, ASIDE_INODES, group);
 	ext4_aside_change(mount, ASIDE_DESCRIPTORS, group / GROUPS_PER_DESCRIPTOR_BLOCK);
-	ext4_block_change(mount, ext4_inode_block(mount->tree->nodes.at[parent_of(mount, node)].inode));
+	ext4_block_change(mount,
+			  ext4_inode_block(mount->tree->nodes.at[parent_of(mount, node)].inode));
 }
 
 void ext4_data_create(struct filesystem_mount *mount, uint32_t node)
@@ -280,8 +283,8 @@ static void device_transfer(struct filesystem_mount *mount, enum io_kind kind, u
 		uint64_t offset = ext4_block_offset(mount->state, index), some = 1;
 		struct io *io;
 
-		while (index + some < end && ext4_block_offset(mount->state, index + some) ==
-						     offset + some * BLOCK_BYTES)
+		while (index + some < end &&
+		       ext4_block_offset(mount->state, index + some) == offset + some * BLOCK_BYTES)
 			some++;
 		io = io_add(mount->io, kind, offset, some * BLOCK_BYTES);
 		io->is_metadata = true;

@@ -86,8 +86,10 @@ static void checkpoint_force(struct filesystem_mount *mount)
 		for (; fs->checkpoint_first < end; fs->checkpoint_first++) {
 			struct logged logged = fs->checkpoint.at[fs->checkpoint_first];
 
-			if (fs->time && cache_block_is_dirty(mount->cache, fs->device, logged.block))
-				mount_write(mount, ext4_block_offset(fs, logged.block), BLOCK_BYTES);
+			if (fs->time &&
+			    cache_block_is_dirty(mount->cache, fs->device, logged.block))
+				mount_write(mount, ext4_block_offset(fs, logged.block),
+					    BLOCK_BYTES);
 			checkpoint_release(mount, logged);
 		}
 	}
@@ -232,4 +234,3 @@ void ext4_asides_write(struct filesystem_mount *mount)
 	time->dirty.count = kept;
 	time->dirty_since_ns = mount->now_ns;
 }
-

@@ -24,7 +24,7 @@ enum {
 	EXTENT_BLOCK_FILE_MIB = 400,
 	COMMIT_SECONDS = 5,
 	WRITE_BACK_SECONDS = 30, /* what the flusher lets lie (dirty_expire_centisecs) */
-	TAGS_PER_BLOCK = 254, /* blocks named by one descriptor block in the journal */
+	TAGS_PER_BLOCK = 254,    /* blocks named by one descriptor block in the journal */
 };
 
 struct directory {
@@ -85,7 +85,7 @@ struct ext4_time {
 
 struct filesystem_state {
 	struct ext4_time *time; /* NULL: nobody keeps it */
-	uint32_t device; /* the cache's file of the block device */
+	uint32_t device;        /* the cache's file of the block device */
 	uint32_t group_used[GROUPS];
 	uint32_t next_group;
 	ARRAY(struct directory) directories; /* by tree_node.layout; [0] unused */

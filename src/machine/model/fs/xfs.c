@@ -65,8 +65,8 @@ enum use { USE_READ, USE_MAKE };
 static void buffer_use(struct filesystem_mount *mount, uint64_t block, uint32_t bytes, enum use use)
 {
 	if (!cache_buffer_use(mount->cache, block, bytes) && use == USE_READ)
-		mount_read(mount,
-			   mount->state->time ? xfs_buffer_offset(mount->state, block) : 0, bytes);
+		mount_read(mount, mount->state->time ? xfs_buffer_offset(mount->state, block) : 0,
+			   bytes);
 }
 
 bool xfs_is_short(const struct tree_node *directory)

@@ -82,7 +82,8 @@ uint64_t xfs_cluster_offset(const struct filesystem_state *fs, uint64_t cluster)
 static uint64_t other_offset(const struct xfs_time *time, uint64_t key)
 {
 	key *= UINT64_C(0x9e3779b97f4a7c15);
-	return (time->other_start + (key >> 32) % (time->other_blocks > 4 ? time->other_blocks - 4 : 1)) *
+	return (time->other_start +
+		(key >> 32) % (time->other_blocks > 4 ? time->other_blocks - 4 : 1)) *
 	       BLOCK_BYTES;
 }
 
@@ -252,8 +253,7 @@ void xfs_data_create(struct filesystem_mount *mount, uint32_t node)
 	inode_log(mount, at->layout - 1, at->inode);
 	/* 64 inodes more: xfs_ialloc_ag_alloc(), their blocks taken, what is in them not logged. */
 	if (at->inode % CHUNK_INODES == 0)
-		blocks_log(mount,
-			   &(struct space_run){.block = goal_of(mount->state->time, at)});
+		blocks_log(mount, &(struct space_run){.block = goal_of(mount->state->time, at)});
 	xfs_log_inode(mount, at->file, CHANGE_CORE);
 	xfs_log_entry(mount, node, at->file, true);
 }
@@ -271,8 +271,8 @@ void xfs_data_remove(struct filesystem_mount *mount, uint32_t node)
 		      1 | UINT32_C(1) << (UNLINKED_OFFSET_BYTES + at->inode % 64 * 4) /
 						 CHUNK_BYTES);
 	file_of(time, at->file)->node = 0;
-	*array_push(&time->orphans) = (struct xfs_orphan){
-		.file = at->file, .inode = at->inode, .group = at->layout - 1};
+	*array_push(&time->orphans) =
+		(struct xfs_orphan){.file = at->file, .inode = at->inode, .group = at->layout - 1};
 	time->removed_ns = mount->now_ns;
 }
 

@@ -189,7 +189,8 @@ void xfs_log_entry(struct filesystem_mount *mount, uint32_t node, uint32_t file,
 		xfs_log_block(mount, BLOCK_DIRECTORY, directory, 0, chunks);
 		return;
 	}
-	xfs_log_block(mount, BLOCK_DIRECTORY, directory, (uint32_t)(number / per_block % (1 + entries / per_block)), chunks);
+	xfs_log_block(mount, BLOCK_DIRECTORY, directory,
+		      (uint32_t)(number / per_block % (1 + entries / per_block)), chunks);
 	rank %= LEAF_NAMES;
 	xfs_log_block(mount, BLOCK_DIRECTORY_LEAF, directory,
 		      (uint32_t)(at->hash % (1 + entries / LEAF_NAMES)),
@@ -244,8 +245,7 @@ static uint64_t gathered_bytes(const struct filesystem_mount *mount)
 	for (size_t i = 0; i < time->logged_files.count; i++)
 		bytes += inode_bytes(mount, time->logged_files.at[i]);
 	for (size_t i = 0; i < time->logged_buffers.count; i++)
-		bytes += buffer_bytes(
-			&time->buffers[bucket_of(time, time->logged_buffers.at[i])]);
+		bytes += buffer_bytes(&time->buffers[bucket_of(time, time->logged_buffers.at[i])]);
 	return bytes;
 }
 

@@ -37,8 +37,8 @@ enum {
 
 /* Metadata blocks that are logged by the 128 bytes. */
 enum xfs_block {
-	BLOCK_AGF,     /* an allocation group's header: free space */
-	BLOCK_AGI,     /* the same: inodes */
+	BLOCK_AGF,      /* an allocation group's header: free space */
+	BLOCK_AGI,      /* the same: inodes */
 	BLOCK_BY_PLACE, /* free extents, by place */
 	BLOCK_BY_SIZE,
 	BLOCK_INODES, /* inode chunks, all and those with free ones */
@@ -76,7 +76,7 @@ struct xfs_time {
 	uint64_t device_blocks, group_blocks;
 	uint64_t inodes_start[GROUPS], inodes_blocks, other_start, other_blocks;
 	uint64_t log_start, log_bytes, log_next; /* blocks; bytes */
-	uint32_t checkpoint; /* the one that gathers: 1, 2, ... */
+	uint32_t checkpoint;                     /* the one that gathers: 1, 2, ... */
 	ARRAY(struct xfs_file) files;
 	struct xfs_buffer *buffers; /* dirty ones, by hash */
 	size_t buffer_mask, buffer_count;
@@ -101,7 +101,6 @@ struct filesystem_state {
 
 enum what { WHAT_CLUSTER, WHAT_DATA, WHAT_LEAF, WHAT_NODE };
 enum { HEADER_CLUSTER = (1 << 28) - 1 }; /* as an inode cluster's number: the group's header */
-
 
 /* ---- xfs.c ---- */
 
