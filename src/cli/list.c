@@ -11,7 +11,9 @@
 #include "op/trace.h"
 #include "report/report.h"
 #include "report/table.h"
+#include "source/generator.h"
 #include "source/shipped.h"
+#include "source/workload.h"
 
 struct list_arguments {
 	struct text_list kinds;
@@ -79,12 +81,36 @@ static bool device_item(size_t index, const char **name, const char **summary)
 	return *name != NULL;
 }
 
+/* The orders of steps, then what a job can be instead of steps. */
+static bool generator_item(size_t index, const char **name, const char **summary)
+{
+	size_t patterns = 0;
+
+	while (generator_at(patterns))
+		patterns++;
+	if (index < patterns) {
+		*name = generator_at(index)->name;
+		*summary = generator_at(index)->summary;
+		return true;
+	}
+	if (!workload_at(index - patterns))
+		return false;
+	*name = workload_at(index - patterns)->name;
+	*summary = workload_at(index - patterns)->summary;
+	return true;
+}
+
 static const struct kind {
 	const char *name;
 	item_at *at;
 } kinds[] = {
-	{"policies", policy_item}, {"filesystems", filesystem_item}, {"formats", format_item},
-	{"devices", device_item},  {"scenarios", scenario_item},     {NULL, NULL},
+	{"policies", policy_item},
+	{"filesystems", filesystem_item},
+	{"formats", format_item},
+	{"devices", device_item},
+	{"generators", generator_item},
+	{"scenarios", scenario_item},
+	{NULL, NULL},
 };
 
 static void print_items(const struct kind *kind)
@@ -238,7 +264,7 @@ static int list(const void *values)
 }
 
 static const char *const usage[] = {
-	"list policies|filesystems|formats|devices|scenarios [--names | --json]",
+	"list policies|filesystems|formats|devices|generators|scenarios [--names | --json]",
 	NULL,
 };
 
@@ -252,12 +278,13 @@ const struct command command_list = {
 	.usage = usage,
 	.description = "Show what can be chosen from: policies (with their switches, and each "
 		       "kernel's setting of them), file "
-		       "systems, trace formats, devices, and the scenarios that ship.",
+		       "systems, trace formats, devices, generators (patterns of steps, and "
+		       "workloads), and the scenarios that ship.",
 	.options = options,
 	.examples = examples,
 	.arguments_bytes = sizeof(struct list_arguments),
 	.operands_offset = FIELD(kinds),
-	.operand = "policies|filesystems|formats|devices|scenarios",
+	.operand = "policies|filesystems|formats|devices|generators|scenarios",
 	.operands_min = 1,
 	.operands_max = 1,
 	.operand_complete = COMPLETE_WORDS,

@@ -373,14 +373,23 @@ static bool row_make(struct plan *plan, struct comparison_row *row,
 		     const struct scenario_figure *figure, struct error *error)
 {
 	const struct scenario *scenario = plan->scenario;
-	const char **streams = memory_alloc(figure->job_count + 1, sizeof(*streams));
+	size_t stream_count = 0;
+	const char **streams;
 
 	for (size_t i = 0; i < figure->job_count; i++)
-		streams[i] = scenario->jobs[figure->jobs[i]].name;
+		stream_count += scenario->jobs[figure->jobs[i]].stream_count;
+	streams = memory_alloc(stream_count + 1, sizeof(*streams));
+	stream_count = 0;
+	for (size_t i = 0; i < figure->job_count; i++) {
+		const struct scenario_job *job = &scenario->jobs[figure->jobs[i]];
+
+		for (size_t k = 0; k < job->stream_count; k++)
+			streams[stream_count++] = job->streams[k];
+	}
 	*row = (struct comparison_row){
 		.label = figure->label,
 		.streams = streams,
-		.stream_count = figure->job_count,
+		.stream_count = stream_count,
 		.whole_passes = figure->counted == 1,
 		.per_bytes = figure->per_bytes,
 		.note = figure->note,

@@ -8,6 +8,7 @@
 #include "source/generator.h"
 #include "source/scenario.h"
 #include "source/setup.h"
+#include "source/workload.h"
 
 #include <assert.h>
 #include <string.h>
@@ -70,7 +71,23 @@ struct job_state {
 	uint64_t passes;
 	uint64_t ops_done;
 	bool is_started, is_ended;
+
+	/* A job that is a program (source/workload.h), in the clients' stead. */
+	struct workload_run *run;
+	uint32_t order;     /* of its first thread */
+	uint32_t under_way; /* ops */
+	uint64_t begin_ns;
+	uint64_t next_ns; /* when to ask it; UINT64_MAX: when an op of it is done */
+	bool is_stopped;  /* it is not asked any more: what is under way ends it */
+	bool has_held;
+	struct op held; /* the first op of its setup that needs all files to be there */
 };
+
+/*
+ * Before time counts, in this order: all files that exist must be told of before the first real
+ * operation.
+ */
+enum setup_phase { SETUP_WORKLOAD_FILES, SETUP_FILES, SETUP_WORKLOADS, SETUP_MARK, SETUP_OVER };
 
 struct player {
 	struct op_source source;
@@ -78,7 +95,6 @@ struct player {
 	uint64_t seed;
 	struct arena arena;
 	struct setup *setup;
-	bool setup_is_over;
 	uint64_t setup_ops, setup_ops_total;
 	uint64_t origin_ns; /* where the jobs' time begins */
 	uint64_t last_ns;
@@ -91,9 +107,15 @@ struct player {
 
 	bool is_pending; /* an op is delivered and not completed */
 	struct op pending;
-	struct client *pending_client; /* NULL: the setup's */
-	struct client **clients;       /* by their order, for answers about several ops at once */
-	bool is_concurrent;            /* next_due() is asked: clients under way are off the heap */
+	struct client **clients;      /* by their order; NULL: a workload's thread */
+	struct job_state **workloads; /* jobs that are programs */
+	size_t workload_count;
+	bool is_concurrent; /* next_due() is asked: clients under way are off the heap */
+	bool jobs_have_begun;
+	enum setup_phase setup_phase;
+	size_t setup_workload;
+	bool is_warmed;
+	uint32_t start_label;
 	uint64_t ops_total;
 };
 
@@ -146,6 +168,11 @@ static void heap_pop(struct player *player)
 static void job_start(struct player *player, struct job_state *job, uint64_t now_ns)
 {
 	job->is_started = true;
+	if (job->run) {
+		job->begin_ns = job->next_ns = now_ns + job->job->start_ns;
+		job->job->workload->start(job->run, job->begin_ns);
+		return;
+	}
 	for (uint32_t i = 0; i < job->job->threads; i++) {
 		struct client *client = &job->clients[i];
 
@@ -178,6 +205,10 @@ static void job_end(struct player *player, struct job_state *ended, uint64_t now
 		other->after_left -= times_in(other->job->after, other->job->after_count, index);
 		if (!other->is_started && other->after_left == 0)
 			job_start(player, other, now_ns);
+		/* A workload that this ends is told so now. */
+		if (other->run && other->is_started && !other->is_ended &&
+		    other->job->until_count && other->until_left == 0 && other->next_ns > now_ns)
+			other->next_ns = now_ns > other->begin_ns ? now_ns : other->begin_ns;
 	}
 }
 
@@ -503,6 +534,90 @@ static bool is_to_stop(const struct client *client)
 	       (job->duration_ns && client->ready_ns >= client->begin_ns + job->duration_ns);
 }
 
+/* ---- jobs that are programs ---- */
+
+/* The one to ask first; NULL: none before an op is done. */
+static struct job_state *workload_first(const struct player *player)
+{
+	struct job_state *first = NULL;
+
+	for (size_t i = 0; i < player->workload_count; i++) {
+		struct job_state *job = player->workloads[i];
+
+		if (job->is_started && !job->is_ended && job->next_ns != UINT64_MAX &&
+		    (!first || job->next_ns < first->next_ns))
+			first = job;
+	}
+	return first;
+}
+
+/* Does it go before the client that is ready first? */
+static bool workload_is_first(const struct player *player, const struct job_state *job)
+{
+	const struct client *client = player->heap_count ? player->heap[0] : NULL;
+
+	if (!client || job->next_ns != client->ready_ns)
+		return !client || job->next_ns < client->ready_ns;
+	return job->order < client->order;
+}
+
+static void workload_stop(struct player *player, struct job_state *job, uint64_t now_ns)
+{
+	job->is_stopped = true;
+	job->next_ns = UINT64_MAX;
+	if (job->under_way == 0)
+		job_end(player, job, now_ns);
+}
+
+/* Its op that is due; false: it has none now. */
+static bool workload_turn(struct player *player, struct job_state *job, struct op *op)
+{
+	uint64_t now_ns = job->next_ns, duration_ns = job->job->duration_ns, next_ns;
+
+	if ((job->job->until_count && job->until_left == 0) ||
+	    (duration_ns && now_ns >= job->begin_ns + duration_ns)) {
+		workload_stop(player, job, now_ns);
+		return false;
+	}
+	if (job->job->workload->next_due(job->run, now_ns, op, &next_ns)) {
+		op->time_ns = now_ns;
+		job->under_way++;
+		job->ops_done++;
+		return true;
+	}
+	if (next_ns == UINT64_MAX && job->under_way == 0) {
+		workload_stop(player, job, now_ns);
+		return false;
+	}
+	job->next_ns = next_ns;
+	if (duration_ns && next_ns > job->begin_ns + duration_ns)
+		job->next_ns = job->begin_ns + duration_ns;
+	return false;
+}
+
+static void workload_completed(struct player *player, struct job_state *job, const struct op *op,
+			       uint64_t done_ns)
+{
+	job->under_way--;
+	job->job->workload->completed(job->run, op, done_ns);
+	if (!job->is_stopped && done_ns < job->next_ns)
+		job->next_ns = done_ns;
+	if (job->is_stopped && job->under_way == 0)
+		job_end(player, job, done_ns);
+}
+
+static struct job_state *workload_of(const struct player *player, uint32_t thread)
+{
+	for (size_t i = 0; i < player->workload_count; i++) {
+		struct job_state *job = player->workloads[i];
+
+		if (thread - 1 >= job->order && thread - 1 - job->order < job->job->threads)
+			return job;
+	}
+	assert(false && "a thread of nobody");
+	return NULL;
+}
+
 /* ---- the source ---- */
 
 /* When may this client do its next item, by its job's rate? */
@@ -521,20 +636,21 @@ static uint64_t rate_ns(const struct client *client)
 static void player_completed(struct op_source *source, const struct op *op, uint64_t done_ns)
 {
 	struct player *player = (struct player *)source;
-	struct client *client = player->pending_client;
+	struct client *client = op->thread ? player->clients[op->thread - 1] : NULL;
 	uint64_t ready_ns = done_ns > op->time_ns ? done_ns : op->time_ns + 1;
 
-	if (player->is_concurrent)
-		client = op->thread ? player->clients[op->thread - 1] : NULL;
-	else
-		assert(player->is_pending);
+	assert(player->is_concurrent || player->is_pending);
 	player->is_pending = false;
-	if (!client) {
+	if (!op->thread) {
 		setup_completed(player->setup, op, ready_ns);
 		return;
 	}
 	if (ready_ns > player->last_ns)
 		player->last_ns = ready_ns;
+	if (!client) {
+		workload_completed(player, workload_of(player, op->thread), op, ready_ns);
+		return;
+	}
 	if (client->item_is_done) {
 		const struct scenario_job *job = client->job->job;
 
@@ -555,64 +671,149 @@ static void player_completed(struct op_source *source, const struct op *op, uint
 
 static void jobs_begin(struct player *player)
 {
-	player->setup_is_over = true;
 	player->origin_ns = player->last_ns = setup_now_ns(player->setup);
 	for (size_t i = 0; i < player->scenario->job_count; i++) {
-		if (player->jobs[i].after_left == 0)
+		if (player->jobs[i].after_left == 0 && !player->jobs[i].is_started)
 			job_start(player, &player->jobs[i], player->origin_ns);
 	}
 }
 
-/* Deliver one op; false: there is none left, or none before `until_ns`. */
-static bool player_next_one(struct player *player, struct op *op, uint64_t until_ns)
+/* A workload's files; what comes after them waits for the others'. */
+static bool workload_file(struct job_state *job, struct op *op)
 {
-	*op = (struct op){0};
-	if (!player->setup_is_over) {
-		if (setup_next(player->setup, op)) {
-			player->pending_client = NULL;
+	if (job->has_held || !job->job->workload->setup(job->run, op))
+		return false;
+	if (op->kind == OP_EXISTS || op->kind == OP_EXISTS_SPARSE)
+		return true;
+	job->held = *op;
+	job->has_held = true;
+	return false;
+}
+
+static bool workload_warm(struct player *player, struct job_state *job, struct op *op)
+{
+	if (!job->has_held)
+		return false;
+	*op = job->held;
+	op->time_ns = setup_now_ns(player->setup);
+	player->is_warmed = true;
+	job->has_held = job->job->workload->setup(job->run, &job->held);
+	return true;
+}
+
+/* An op of what is before the jobs; false: their time begins. */
+static bool setup_op(struct player *player, struct op *op)
+{
+	for (;; player->setup_phase++, player->setup_workload = 0) {
+		*op = (struct op){0};
+		switch (player->setup_phase) {
+		case SETUP_WORKLOAD_FILES:
+			for (; player->setup_workload < player->workload_count;
+			     player->setup_workload++)
+				if (workload_file(player->workloads[player->setup_workload], op))
+					return true;
+			break;
+		case SETUP_FILES:
+			*op = (struct op){0};
+			if (setup_next(player->setup, op))
+				return true;
+			break;
+		case SETUP_WORKLOADS:
+			for (; player->setup_workload < player->workload_count;
+			     player->setup_workload++)
+				if (workload_warm(player, player->workloads[player->setup_workload],
+						  op))
+					return true;
+			break;
+		case SETUP_MARK:
+			if (!player->is_warmed && !setup_is_cached(player->setup))
+				break;
+			player->setup_phase = SETUP_OVER;
+			op->kind = OP_MARK;
+			op->path = player->start_label;
+			op->time_ns = setup_now_ns(player->setup);
+			return true;
+		case SETUP_OVER:
+			return false;
+		}
+	}
+}
+
+/* An op of the client that is ready first; false: it only waits, or is done. */
+static bool client_op(struct player *player, struct op *op)
+{
+	struct client *client = player->heap[0];
+
+	*op = (struct op){
+		.time_ns = client->ready_ns,
+		.thread = client->order + 1,
+		.stream = client->job->job->stream,
+	};
+	switch (client_turn(player, client, op)) {
+	case TURN_OP:
+		client->job->ops_done++;
+		return true;
+	case TURN_WAIT:
+		heap_sink(player, 0);
+		return false;
+	default:
+		client_end(player);
+		return false;
+	}
+}
+
+/*
+ * Deliver one op; false: there is none left, or none before `until_ns`, and *next_ns says when.
+ */
+static bool player_next_one(struct player *player, struct op *op, uint64_t until_ns,
+			    uint64_t *next_ns)
+{
+	*next_ns = UINT64_MAX;
+	if (!player->jobs_have_begun) {
+		if (setup_op(player, op)) {
 			player->setup_ops++;
 			return true;
 		}
+		player->jobs_have_begun = true;
 		jobs_begin(player);
 	}
-	while (player->heap_count) {
-		struct client *client = player->heap[0];
+	for (;;) {
+		struct job_state *workload = workload_first(player);
 
-		if (is_to_stop(client)) {
-			client_end(player);
-			continue;
-		}
-		if (client->ready_ns > until_ns)
+		if (workload && workload_is_first(player, workload)) {
+			*next_ns = workload->next_ns;
+			if (*next_ns > until_ns)
+				return false;
+			if (workload_turn(player, workload, op))
+				return true;
+		} else if (player->heap_count) {
+			if (is_to_stop(player->heap[0])) {
+				client_end(player);
+				continue;
+			}
+			*next_ns = player->heap[0]->ready_ns;
+			if (*next_ns > until_ns)
+				return false;
+			if (client_op(player, op))
+				return true;
+		} else {
+			*next_ns = UINT64_MAX;
 			return false;
-		op->time_ns = client->ready_ns;
-		op->thread = client->order + 1;
-		op->stream = client->job->job->stream;
-		switch (client_turn(player, client, op)) {
-		case TURN_OP:
-			client->job->ops_done++;
-			player->pending_client = client;
-			return true;
-		case TURN_WAIT:
-			heap_sink(player, 0);
-			break;
-		default:
-			client_end(player);
-			break;
 		}
 	}
-	return false;
 }
 
 static bool player_next(struct op_source *source, struct op *ops, size_t count, size_t *got,
 			struct error *error)
 {
 	struct player *player = (struct player *)source;
+	uint64_t next_ns;
 
 	(void)error;
 	/* Whoever asks on without an answer is told what happens if nothing takes time. */
 	if (player->is_pending)
 		player_completed(source, &player->pending, player->pending.time_ns);
-	*got = count > 0 && player_next_one(player, &ops[0], UINT64_MAX) ? 1 : 0;
+	*got = count > 0 && player_next_one(player, &ops[0], UINT64_MAX, &next_ns) ? 1 : 0;
 	if (*got) {
 		player->is_pending = true;
 		player->pending = ops[0];
@@ -632,17 +833,16 @@ static bool player_next_due(struct op_source *source, uint64_t now_ns, struct op
 	/* The files are made one op after the other; the jobs' time begins where theirs ends. */
 	if (player->is_pending)
 		return true;
-	if (player_next_one(player, op, now_ns)) {
-		*got = 1;
-		if (!player->pending_client) {
-			player->is_pending = true;
-			return true;
-		}
-		op->time_ns = now_ns;
-		heap_pop(player);
-	} else if (player->heap_count) {
-		*next_ns = player->heap[0]->ready_ns;
+	if (!player_next_one(player, op, now_ns, next_ns))
+		return true;
+	*got = 1;
+	if (op->thread == 0) {
+		player->is_pending = true;
+		return true;
 	}
+	op->time_ns = now_ns;
+	if (player->clients[op->thread - 1])
+		heap_pop(player);
 	return true;
 }
 
@@ -656,14 +856,50 @@ static void player_progress(const struct op_source *source, uint64_t *done, uint
 		if (player->jobs[i].job->op_count)
 			*done += player->jobs[i].ops_done;
 	}
+	for (size_t i = 0; i < player->workload_count; i++) {
+		const struct job_state *job = player->workloads[i];
+		uint64_t work = job->job->workload->work_total(job->run);
+
+		if (work == 0)
+			continue;
+		/* A unit of work counts as an op. */
+		*done += job->job->workload->work(job->run);
+		*total = *total + work < *total ? UINT64_MAX : *total + work;
+	}
 	if (*done > *total)
 		*done = *total;
+}
+
+static uint64_t player_work(const struct op_source *source)
+{
+	const struct player *player = (const struct player *)source;
+	uint64_t work = 0;
+
+	for (size_t i = 0; i < player->workload_count; i++) {
+		const struct job_state *job = player->workloads[i];
+
+		work += job->job->workload->work(job->run);
+	}
+	return work;
+}
+
+static void player_report(struct op_source *source, const struct op_source_reporter *reporter)
+{
+	struct player *player = (struct player *)source;
+
+	for (size_t i = 0; i < player->workload_count; i++) {
+		struct job_state *job = player->workloads[i];
+
+		job->job->workload->report(job->run, reporter);
+	}
 }
 
 static void player_destroy(struct op_source *source)
 {
 	struct player *player = (struct player *)source;
 
+	for (size_t i = 0; i < player->workload_count; i++)
+		player->workloads[i]->job->workload->destroy(player->workloads[i]->run);
 	setup_destroy(player->setup);
 	path_table_destroy(player->source.paths);
 	arena_deinit(&player->arena);
@@ -674,18 +910,66 @@ static const struct op_source_interface player_interface = {
 	.next = player_next,
 	.completed = player_completed,
 	.next_due = player_next_due,
+	.work = player_work,
+	.report = player_report,
 	.progress = player_progress,
 	.destroy = player_destroy,
 };
 
 /* ---- making one ---- */
 
-static void jobs_make(struct player *player)
+static void clients_make(struct player *player, struct job_state *state, uint32_t *order)
+{
+	const struct scenario_job *job = state->job;
+
+	state->clients = arena_alloc(&player->arena, job->threads * sizeof(*state->clients));
+	for (uint32_t t = 0; t < job->threads; t++) {
+		struct client *client = &state->clients[t];
+
+		player->clients[*order] = client;
+		client->order = (*order)++;
+		client->thread = t;
+		client->job = state;
+		client->walks =
+			arena_alloc(&player->arena, (job->walk_count + 1) * sizeof(*client->walks));
+	}
+}
+
+/* False: its options do not go together. */
+static bool workload_make(struct player *player, struct job_state *state, uint32_t *order,
+			  struct error *error)
+{
+	const struct scenario_job *job = state->job;
+	struct workload_place place = {
+		.paths = player->source.paths,
+		.first_thread = *order + 1,
+		.first_stream = job->first_stream,
+		.seed = player->seed,
+		.job = job->name,
+	};
+
+	state->run = job->workload->create(job->workload_options, &place, error);
+	if (!state->run)
+		return scenario_error(player->scenario, job->node, error);
+	state->order = *order;
+	*order += (uint32_t)job->threads;
+	player->workloads[player->workload_count++] = state;
+	return true;
+}
+
+static bool jobs_make(struct player *player, struct error *error)
 {
 	const struct scenario *scenario = player->scenario;
+	uint64_t threads = 0;
 	uint32_t order = 0;
 
+	for (size_t i = 0; i < scenario->job_count; i++)
+		threads += scenario->jobs[i].threads;
 	player->jobs = arena_alloc(&player->arena, scenario->job_count * sizeof(*player->jobs));
+	player->workloads =
+		arena_alloc(&player->arena, scenario->job_count * sizeof(struct job_state *));
+	player->heap = arena_alloc(&player->arena, threads * sizeof(*player->heap));
+	player->clients = arena_alloc(&player->arena, threads * sizeof(*player->clients));
 	for (size_t i = 0; i < scenario->job_count; i++) {
 		const struct scenario_job *job = &scenario->jobs[i];
 		struct job_state *state = &player->jobs[i];
@@ -694,39 +978,38 @@ static void jobs_make(struct player *player)
 		state->clients_left = job->threads;
 		state->after_left = job->after_count;
 		state->until_left = job->until_count;
-		state->clients =
-			arena_alloc(&player->arena, job->threads * sizeof(*state->clients));
-		for (uint32_t t = 0; t < job->threads; t++) {
-			struct client *client = &state->clients[t];
-
-			client->order = order++;
-			client->thread = t;
-			client->job = state;
-			client->walks = arena_alloc(&player->arena,
-						    (job->walk_count + 1) * sizeof(*client->walks));
-		}
+		if (!job->workload)
+			clients_make(player, state, &order);
+		else if (!workload_make(player, state, &order, error))
+			return false;
 		if (__builtin_add_overflow(player->ops_total, job->op_count, &player->ops_total))
 			player->ops_total = UINT64_MAX;
 	}
-	player->heap = arena_alloc(&player->arena, order * sizeof(*player->heap));
-	player->clients = arena_alloc(&player->arena, order * sizeof(*player->clients));
-	for (size_t i = 0; i < scenario->job_count; i++)
-		for (uint32_t t = 0; t < scenario->jobs[i].threads; t++)
-			player->clients[player->jobs[i].clients[t].order] =
-				&player->jobs[i].clients[t];
 	player->source.thread_count = order;
+	return true;
 }
 
 static void streams_make(struct player *player)
 {
 	const struct scenario *scenario = player->scenario;
-	char **names = arena_alloc(&player->arena, (scenario->job_count + 1) * sizeof(*names));
+	size_t count = scenario->job_count + 1;
+	char **names;
 
-	for (size_t i = 0; i < scenario->job_count; i++)
-		names[i + 1] = arena_text(&player->arena, scenario->jobs[i].name,
-					  strlen(scenario->jobs[i].name));
+	for (size_t i = 0; i < scenario->job_count; i++) {
+		if (scenario->jobs[i].workload)
+			count += scenario->jobs[i].stream_count;
+	}
+	names = arena_alloc(&player->arena, count * sizeof(*names));
+	for (size_t i = 0; i < scenario->job_count; i++) {
+		const struct scenario_job *job = &scenario->jobs[i];
+
+		names[job->stream] = arena_text(&player->arena, job->name, strlen(job->name));
+		for (size_t k = 0; job->workload && k < job->stream_count; k++)
+			names[job->first_stream + k] = arena_text(&player->arena, job->streams[k],
+								  strlen(job->streams[k]));
+	}
 	player->source.stream_names = names;
-	player->source.stream_count = (uint32_t)scenario->job_count + 1;
+	player->source.stream_count = (uint32_t)count;
 }
 
 struct op_source *scenario_source_create(const struct scenario *scenario, uint64_t seed,
@@ -748,10 +1031,14 @@ struct op_source *scenario_source_create(const struct scenario *scenario, uint64
 		memory_free(player);
 		return NULL;
 	}
+	player->start_label = path_intern(player->source.paths, "start", 5);
 	player->pass_label = path_intern(player->source.paths, "pass", 4);
 	player->ops_total = setup_ops(player->setup);
 	streams_make(player);
-	jobs_make(player);
+	if (!jobs_make(player, error)) {
+		player_destroy(&player->source);
+		return NULL;
+	}
 	return &player->source;
 }
 

@@ -8,9 +8,13 @@
  * reader. If nobody says when ops are done they take a nanosecond each, so that a scenario can be
  * written out as a trace.
  *
- * First come the files: `exists` ops at time 0, the directories of files to come, then what
- * `cached` asks for, as real ops on a clock of their own, ended by a mark "start" if there were
- * any. The jobs' time begins there.
+ * A job that is a workload (source/workload.h) is asked beside them, on the same clock; its threads
+ * come after those of the jobs before it. At the end of its time it is not asked any more, and is
+ * over when what is under way is done.
+ *
+ * First come the files: `exists` ops at time 0 (workloads' too), the directories of files to come,
+ * then what `cached` asks for, as real ops on a clock of their own, ended by a mark "start" if there
+ * were any. The jobs' time begins there.
  *
  * At the end of each pass of a looping job comes a mark that has the job's stream: it is the
  * stream's, not the scenario's own (marks that a scenario asks for have stream 0).

@@ -23,6 +23,7 @@
 #include "source/yaml.h"
 
 struct generator;
+struct workload;
 
 /* Bounds: far beyond use, and such that no sum of products of them overflows unseen. */
 #define SCENARIO_BYTES_MAX (UINT64_C(1) << 60)
@@ -136,6 +137,14 @@ struct scenario_job {
 	uint64_t
 		/* about how many ops it is; 0: not known (it loops until something ends it) */
 		op_count;
+
+	const char *workload_name;
+	const struct workload *workload; /* NULL: it does its steps */
+	const void *workload_options;
+	/* a job is one stream, that of its name; a workload has several: "db.heap", ... */
+	const char *const *streams;
+	size_t stream_count;
+	uint16_t first_stream; /* their numbers follow; of a job without workload it is `stream` */
 };
 
 /* What is different in one run: a column of a comparison, or a line of its table. */

@@ -188,8 +188,11 @@ static bool paths_compare(struct loader *loader)
 
 bool files_read(struct loader *loader, const struct yaml_node *node)
 {
+	static const struct yaml_node none = {.kind = YAML_MAPPING, .text = ""};
 	struct scenario *scenario = loader->scenario;
 
+	if (!node)
+		node = &none;
 	if (node->count > FILE_ENTRIES_MAX)
 		return yaml_error_key(loader->yaml, node, loader->error,
 				      "more than %d entries; a set (count: N) is one",

@@ -1,6 +1,7 @@
 #include "base/size.h"
 #include "op/stream.h"
 #include "source/scenario_private.h"
+#include "source/workload.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -114,6 +115,88 @@ static bool steps_check(struct loader *loader, const struct scenario_step *step)
 	return true;
 }
 
+/* ---- jobs that are programs ---- */
+
+static const char *workload_name_at(const void *context, size_t index)
+{
+	(void)context;
+	return workload_at(index) ? workload_at(index)->name : NULL;
+}
+
+/* What a program does not do: steps, and what is said of them. */
+static bool workload_keys_check(struct loader *loader, const struct scenario_job *job,
+				const struct yaml_node *node)
+{
+	static const char *const of_steps[] = {"steps", "loop", "threads", "think", "rate"};
+
+	for (size_t i = 0; i < sizeof(of_steps) / sizeof(of_steps[0]); i++) {
+		const struct yaml_node *child = yaml_get(node, of_steps[i]);
+		bool is_own = false;
+
+		for (size_t k = 0; k < job->workload->key_count; k++)
+			is_own |= strcmp(job->workload->keys[k].name, of_steps[i]) == 0;
+		if (child && !is_own)
+			return yaml_error_key(loader->yaml, child, loader->error,
+					      "\"%s\" means nothing to workload %s", of_steps[i],
+					      job->workload->name);
+	}
+	return true;
+}
+
+static bool workload_read(struct loader *loader, struct scenario_job *job,
+			  const struct yaml_node *node, const char *what)
+{
+	const struct yaml_node *name = yaml_get(node, "workload");
+	struct schema_table tables[2];
+	void *options;
+	char hint[80], found[128];
+
+	if (name->kind != YAML_SCALAR || name->is_null)
+		return yaml_error(loader->yaml, name, loader->error,
+				  "workload must be a name, not %s", yaml_describe(found, name));
+	job->workload = workload_find(name->text);
+	if (!job->workload)
+		return yaml_error(loader->yaml, name, loader->error,
+				  "there is no workload \"%.60s\"%s", name->text,
+				  nearest_hint(hint, name->text, workload_name_at, NULL));
+	options = arena_alloc(&loader->scenario->arena, job->workload->options_bytes);
+	tables[0] = schema_table(SCHEMA_JOB, job);
+	tables[1] = (struct schema_table){
+		.keys = job->workload->keys, .count = job->workload->key_count, .to = options};
+	if (!schema_read(loader->yaml, node, what, tables, 2, loader->error) ||
+	    !workload_keys_check(loader, job, node))
+		return false;
+	job->workload_options = options;
+	job->loop = 1;
+	job->threads = job->workload->threads(options);
+	return true;
+}
+
+/* "db.heap": what the machine's counters are kept by. Numbered from `next`. */
+static void streams_name(struct loader *loader, struct scenario_job *job, uint64_t *next)
+{
+	struct arena *arena = &loader->scenario->arena;
+	const char **names;
+
+	job->stream_count = 1;
+	job->first_stream = job->stream;
+	if (job->workload) {
+		for (job->stream_count = 0; job->workload->stream_names[job->stream_count];)
+			job->stream_count++;
+		job->first_stream = (uint16_t)*next;
+		*next += job->stream_count;
+	}
+	names = arena_alloc(arena, job->stream_count * sizeof(*names));
+	job->streams = names;
+	for (size_t i = 0; i < job->stream_count; i++) {
+		char text[2 * NAME_BYTES_MAX];
+		int bytes = snprintf(text, sizeof(text), "%s.%s", job->name,
+				     job->workload ? job->workload->stream_names[i] : "");
+
+		names[i] = job->workload ? arena_text(arena, text, (size_t)bytes) : job->name;
+	}
+}
+
 /* ---- jobs ---- */
 
 /* Is there a verb, so that the job is its own only step? */
@@ -135,6 +218,8 @@ static bool job_read(struct loader *loader, struct scenario_job *job, const stru
 				  what, yaml_describe(found, node));
 	job->root = (struct scenario_step){
 		.node = node, .kind = STEP_GROUP, .each = STEP_FILE_NONE, .file = STEP_FILE_NONE};
+	if (yaml_get(node, "workload"))
+		return workload_read(loader, job, node, what);
 	if (job_is_step(node)) {
 		job->root.steps = arena_alloc(&loader->scenario->arena, sizeof(*job->root.steps));
 		job->root.step_count = 1;
@@ -194,10 +279,16 @@ static bool all_end(const bool *ends, const uint32_t *jobs, size_t count)
 	return true;
 }
 
+static bool is_finite(const struct scenario_job *job)
+{
+	return job->workload ? job->workload->ends(job->workload_options)
+			     : step_is_finite(&job->root);
+}
+
 static bool job_ends(const struct scenario_job *job, const bool *ends)
 {
 	return all_end(ends, job->after, job->after_count) &&
-	       (job->duration_ns || step_is_finite(&job->root) ||
+	       (job->duration_ns || is_finite(job) ||
 		(job->until_count && all_end(ends, job->until, job->until_count)));
 }
 
@@ -241,6 +332,11 @@ static bool endless_explain(struct loader *loader, const bool *ends, uint32_t in
 			break;
 		index = (uint32_t)next;
 	}
+	if (job->workload)
+		return yaml_error_key(loader->yaml, job->node, loader->error,
+				      "job \"%.60s\" never ends: its workload needs an end of its "
+				      "own (transactions), until or duration",
+				      job->name);
 	return yaml_error_key(
 		loader->yaml, yaml_get(job->node, "loop") ? yaml_get(job->node, "loop") : job->node,
 		loader->error,
@@ -272,7 +368,7 @@ static bool ends_check(struct loader *loader)
 bool jobs_read(struct loader *loader, const struct yaml_node *node)
 {
 	struct scenario *scenario = loader->scenario;
-	uint64_t clients = 0;
+	uint64_t clients = 0, next_stream;
 
 	if (node->count == 0)
 		return yaml_error_key(loader->yaml, node, loader->error, "there is no job");
@@ -292,6 +388,7 @@ bool jobs_read(struct loader *loader, const struct yaml_node *node)
 					      "a job's name must have 1 to %d bytes",
 					      NAME_BYTES_MAX);
 	}
+	next_stream = scenario->job_count + 1;
 	for (size_t i = 0; i < scenario->job_count; i++) {
 		struct scenario_job *job = &scenario->jobs[i];
 
@@ -299,6 +396,10 @@ bool jobs_read(struct loader *loader, const struct yaml_node *node)
 		    !names_read(loader, job->after_node, &job->after, &job->after_count) ||
 		    !names_read(loader, job->until_node, &job->until, &job->until_count))
 			return false;
+		streams_name(loader, job, &next_stream);
+		if (next_stream > STREAM_COUNT_MAX + 1)
+			return yaml_error_key(loader->yaml, job->node, loader->error,
+					      "more than %d streams in all", STREAM_COUNT_MAX);
 		clients += job->threads;
 		if (clients > SCENARIO_CLIENTS_MAX)
 			return yaml_error_key(loader->yaml, job->node, loader->error,

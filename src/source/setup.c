@@ -19,7 +19,6 @@ enum phase {
 	PHASE_WRITE_CLOSE,
 	PHASE_SETS,
 	PHASE_SYNC,
-	PHASE_MARK,
 	PHASE_END,
 };
 
@@ -29,7 +28,6 @@ struct setup {
 	const struct scenario *scenario;
 	uint32_t *file_paths;
 	ARRAY(uint32_t) directories; /* to be made, parents first */
-	uint32_t start_label;
 	bool is_cached, is_written;
 	uint64_t now_ns;
 	uint64_t ops;
@@ -162,7 +160,6 @@ struct setup *setup_create(const struct scenario *scenario, struct path_table *p
 		setup->is_cached |= scenario->files[i].cached != SCENARIO_CACHED_NO;
 		setup->is_written |= scenario->files[i].cached == SCENARIO_CACHED_WRITTEN;
 	}
-	setup->start_label = path_intern(paths, "start", 5);
 	setup->ops = ops_count(setup);
 	*file_paths = setup->file_paths;
 	return setup;
@@ -185,6 +182,11 @@ uint64_t setup_now_ns(const struct setup *setup)
 uint64_t setup_ops(const struct setup *setup)
 {
 	return setup->ops;
+}
+
+bool setup_is_cached(const struct setup *setup)
+{
+	return setup->is_cached;
 }
 
 void setup_completed(struct setup *setup, const struct op *op, uint64_t ready_ns)
@@ -380,11 +382,6 @@ static bool phase_op(struct setup *setup, struct op *op)
 		if (!once(setup, op, setup->is_written && setup->scenario->sync, OP_SYNC))
 			return false;
 		op->stream = 1;
-		return true;
-	case PHASE_MARK:
-		if (!once(setup, op, setup->is_cached, OP_MARK))
-			return false;
-		op->path = setup->start_label;
 		return true;
 	case PHASE_END:
 		break;

@@ -34,6 +34,9 @@ bool setup_next(struct setup *setup, struct op *op);
 /* The op delivered last took until `ready_ns`. */
 void setup_completed(struct setup *setup, const struct op *op, uint64_t ready_ns);
 
+/* Is anything brought into the cache? */
+bool setup_is_cached(const struct setup *setup);
+
 uint64_t setup_now_ns(const struct setup *setup);
 uint64_t setup_ops(const struct setup *setup); /* how many in all */
 

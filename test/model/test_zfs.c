@@ -91,18 +91,11 @@ static uint32_t path(struct lab *lab, const char *text)
 
 static uint32_t exists(struct lab *lab, const char *text, uint64_t bytes)
 {
-	uint32_t node = path(lab, text);
+	uint32_t node = path(lab, text), parent = lab->tree.nodes.at[node].parent;
 
+	if (!tree_exists(&lab->tree, parent))
+		tree_link_cold(&lab->tree, parent, 0, true, false);
 	tree_link_cold(&lab->tree, node, bytes, false, false);
-	return node;
-}
-
-static uint32_t create(struct lab *lab, const char *text)
-{
-	uint32_t node = path(lab, text);
-
-	(void)tree_add_file(&lab->tree, node, 0, false, false);
-	filesystem_zfs.create(&lab->mount, node);
 	return node;
 }
 
@@ -133,6 +126,16 @@ static struct asked take(struct lab *lab)
 	}
 	io_list_empty(&lab->io);
 	return asked;
+}
+
+static uint32_t create(struct lab *lab, const char *text)
+{
+	uint32_t node = path(lab, text);
+
+	(void)tree_add_file(&lab->tree, node, 0, false, false);
+	filesystem_zfs.create(&lab->mount, node);
+	(void)take(lab); /* the directory's block may have been read */
+	return node;
 }
 
 static struct asked write_at(struct lab *lab, uint32_t node, uint64_t offset, uint64_t bytes)

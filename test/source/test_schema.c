@@ -8,6 +8,7 @@
 
 #include "source/generator.h"
 #include "source/schema.h"
+#include "source/workload.h"
 
 static void row_format(char *row, size_t bytes, const struct schema_key *key)
 {
@@ -82,6 +83,7 @@ static void the_documentation_has_the_tables_of_the_code(void **state)
 {
 	char *text = file_read("docs/scenarios.md");
 	const struct generator *generator;
+	const struct workload *workload;
 
 	(void)state;
 	for (int section = 0; section < SCHEMA_SECTION_COUNT; section++) {
@@ -102,6 +104,17 @@ static void the_documentation_has_the_tables_of_the_code(void **state)
 			snprintf(line, sizeof(line), "pattern %s", generator->name);
 			table_check(text, line, generator->keys, generator->key_count);
 		}
+	}
+	for (size_t i = 0; (workload = workload_at(i)); i++) {
+		char line[300];
+
+		snprintf(line, sizeof(line), "\n* `%s`: %s", workload->name, workload->summary);
+		if (getenv("REFAULT_PRINT_SCHEMA"))
+			printf("%s\n", line + 1);
+		else if (!strstr(text, line))
+			fail_msg("docs/scenarios.md needs the line%s", line);
+		snprintf(line, sizeof(line), "workload %s", workload->name);
+		table_check(text, line, workload->keys, workload->key_count);
 	}
 	free(text);
 }

@@ -18,7 +18,7 @@
 #include "source/workload.h"
 #include "source/yaml.h"
 
-enum { DRIVER_OPS_MAX = 1024, DRIVER_PROCESSORS = 2, DRIVER_FIGURES_MAX = 64 };
+enum { DRIVER_OPS_MAX = 1024, DRIVER_PROCESSORS = 64, DRIVER_FIGURES_MAX = 64 };
 
 struct driver {
 	/* how long: of a processor for any op but compute, and of a device besides */

@@ -150,9 +150,6 @@ static bool options_check(const struct pgbench *pg, struct error *error)
 	if (options->rate.per_s > NS_PER_SECOND)
 		return error_input(error, "job \"%.60s\": rate is more than one a nanosecond",
 				   pg->place.job);
-	if (options->min_wal_bytes > options->max_wal_bytes)
-		return error_input(error, "job \"%.60s\": min_wal_size is more than max_wal_size",
-				   pg->place.job);
 	return true;
 }
 
@@ -163,7 +160,7 @@ static struct workload_run *create(const void *options, const struct workload_pl
 
 	pg->options = options;
 	pg->place = *place;
-	if (!options_check(pg, error) || !relations_init(pg, error) || !buffers_init(pg, error)) {
+	if (!options_check(pg, error) || !relations_init(pg, error) || !pool_init(pg, error)) {
 		destroy((struct workload_run *)pg);
 		return NULL;
 	}

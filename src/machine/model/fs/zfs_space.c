@@ -358,7 +358,7 @@ static uint32_t best_metaslab(const struct zfs_space *space, uint32_t units)
 	for (uint32_t i = 0; i < space->metaslab_count; i++) {
 		const struct metaslab *metaslab = &space->metaslabs[i];
 
-		if (i == space->log || metaslab->run_most < units)
+		if (i == space->log || metaslab->run_most < units || metaslab->free_units < units)
 			continue;
 		if (best == UINT32_MAX || metaslab->weight > space->metaslabs[best].weight)
 			best = i;

@@ -55,14 +55,21 @@ enum {
 	AUTOVACUUM_NAP_S = 60,
 };
 
+/* A new connection: nobody knows where it inserted. */
+static void backend_connect(struct backend *backend)
+{
+	backend->done = 0;
+	for (int i = 0; i < REL_COUNT; i++)
+		backend->target[i] = (struct target){.block = BLOCK_NONE};
+}
+
 void backend_init(struct pgbench *pg, struct process *process)
 {
 	struct backend *backend = arena_alloc(&pg->arena, sizeof(*backend));
 
 	process->backend = backend;
 	backend->pinned = BUFFER_NONE;
-	for (int i = 0; i < REL_COUNT; i++)
-		backend->target[i].block = BLOCK_NONE;
+	backend_connect(backend);
 	random_init(&backend->random, pg->place.seed,
 		    (uint64_t)pg->place.first_stream << 32 | process->index);
 }
@@ -219,6 +226,7 @@ static void account_move(struct pgbench *pg, struct backend *backend, uint32_t t
 	move_log(pg, 98, relation_block(pg, REL_ACCOUNTS, backend->home), page_used_bytes(&old),
 		 relation_block(pg, REL_ACCOUNTS, to), page_used_bytes(&new), is_new);
 	backend->target[REL_ACCOUNTS].rows_left--;
+	backend->old_home = backend->home;
 	backend->home = to;
 	backend->has_moved = true;
 }
@@ -309,7 +317,7 @@ static enum turn accounts_update(struct pgbench *pg, struct process *process, st
 		__attribute__((fallthrough));
 	default:
 		unpin(pg, backend);
-		return done(process);
+		return routine_done(process);
 	}
 }
 
@@ -324,14 +332,19 @@ static enum turn accounts_select(struct pgbench *pg, struct process *process, st
 		if (!descend(pg, process, frame, REL_ACCOUNTS_PKEY, &pg->accounts_tree,
 			     backend->aid / LEAF_ENTRIES))
 			return TURN_ON;
-		/* The old entry's row is looked at, too. */
-		pg->count.accesses += backend->has_moved;
 		frame->step = 1;
+		__attribute__((fallthrough));
+	case 1:
+		/* The old entry comes first, and leads to a version that is not there any more. */
+		if (backend->has_moved &&
+		    !block_need(pg, process, relation_block(pg, REL_ACCOUNTS, backend->old_home)))
+			return TURN_ON;
+		frame->step = 2;
 		__attribute__((fallthrough));
 	default:
 		if (!block_need(pg, process, relation_block(pg, REL_ACCOUNTS, backend->home)))
 			return TURN_ON;
-		return done(process);
+		return routine_done(process);
 	}
 }
 
@@ -488,7 +501,7 @@ static enum turn small_update(struct pgbench *pg, struct process *process, struc
 		__attribute__((fallthrough));
 	case SMALL_VERSION:
 		if (small_update_hot(pg, backend, which))
-			return done(process);
+			return routine_done(process);
 		small_lock_log(pg, table, row->page);
 		pin(pg, backend, relation_block(pg, table->heap, row->page));
 		__attribute__((fallthrough));
@@ -519,7 +532,7 @@ static enum turn small_update(struct pgbench *pg, struct process *process, struc
 					       .used_bytes = LEAF_USED,
 					       .data_bytes = DATA_INDEX},
 			   1);
-		return done(process);
+		return routine_done(process);
 	}
 }
 
@@ -561,7 +574,7 @@ static enum turn history_insert(struct pgbench *pg, struct process *process, str
 				       .is_new = frame->is_new},
 		   1);
 	target->rows_left--;
-	return done(process);
+	return routine_done(process);
 }
 
 /* ---- the transaction ---- */
@@ -626,7 +639,7 @@ static enum turn compute_until(struct pgbench *pg, struct process *process, uint
 	uint64_t ns = pg->options->cpu_ns * eighths / 8 - backend->computed_ns;
 
 	backend->computed_ns += ns;
-	return compute(pg, process, ns);
+	return op_compute(pg, process, ns);
 }
 
 /* When may the next one begin (pgbench -R)? Its latency counts from then. */
@@ -665,7 +678,7 @@ static enum turn transaction_commit(struct pgbench *pg, struct process *process)
 
 	process->backend->commit_ns = pg->now_ns;
 	if (pg->options->synchronous_commit) {
-		call(process, wal_flush)->at = lsn;
+		routine_call(process, wal_flush)->at = lsn;
 		return TURN_ON;
 	}
 	/* XLogSetAsyncXactLSN(): a full page is there to be written. */
@@ -689,7 +702,7 @@ static void transaction_end(struct pgbench *pg, struct backend *backend)
 	histogram_add(&count->transaction, pg->now_ns - backend->begun_ns);
 }
 
-/* All have warmed up: counting begins. */
+/* All have warmed up, and connect again: counting begins. */
 static void counting_begin(struct pgbench *pg)
 {
 	histogram_deinit(&pg->count.transaction);
@@ -697,10 +710,11 @@ static void counting_begin(struct pgbench *pg)
 	pg->count = (struct counts){.begun_ns = pg->now_ns};
 	pg->is_warm = true;
 	pg->clients_left = (uint32_t)pg->options->clients;
+	small_tables_plan(pg);
 	for (uint32_t i = 0; i < pg->options->clients; i++) {
 		struct process *process = &pg->processes[i];
 
-		process->backend->done = 0;
+		backend_connect(process->backend);
 		if (process->waits == WAIT_START)
 			process_wake(pg, process, pg->now_ns);
 	}
@@ -752,31 +766,31 @@ enum turn backend_main(struct pgbench *pg, struct process *process, struct frame
 		__attribute__((fallthrough));
 	case CLIENT_UPDATE:
 		frame->step = CLIENT_SELECT;
-		call(process, accounts_update);
+		routine_call(process, accounts_update);
 		return transaction_begin(pg, process);
 	case CLIENT_SELECT:
 		frame->step = CLIENT_COMPUTE;
-		call(process, accounts_select);
+		routine_call(process, accounts_select);
 		return TURN_ON;
 	case CLIENT_COMPUTE:
 		frame->step = CLIENT_TELLERS;
 		return compute_until(pg, process, 5);
 	case CLIENT_TELLERS:
 		frame->step = CLIENT_BRANCHES;
-		call(process, tellers_update);
+		routine_call(process, tellers_update);
 		return TURN_ON;
 	case CLIENT_BRANCHES:
 		frame->step = CLIENT_HISTORY;
-		call(process, branches_update);
+		routine_call(process, branches_update);
 		return TURN_ON;
 	case CLIENT_HISTORY:
 		frame->step = CLIENT_ROOM;
-		call(process, history_insert);
+		routine_call(process, history_insert);
 		return TURN_ON;
 	case CLIENT_ROOM:
 		frame->step = CLIENT_COMPUTE_LAST;
 		if (pg->wal.inserted > pg->wal.written + pg->wal.buffers_bytes)
-			call(process, wal_make_room);
+			routine_call(process, wal_make_room);
 		return TURN_ON;
 	case CLIENT_COMPUTE_LAST:
 		frame->step = CLIENT_COMMIT;

@@ -15,7 +15,7 @@
 
 #include "base/memory.h"
 
-bool buffers_init(struct pgbench *pg, struct error *error)
+bool pool_init(struct pgbench *pg, struct error *error)
 {
 	struct buffers *buffers = &pg->buffers;
 	uint64_t count = pg->options->shared_buffers_bytes / BLOCK_BYTES;
@@ -196,14 +196,14 @@ static enum turn bring(struct pgbench *pg, struct process *process, struct frame
 			}
 			buffer_use(&buffers->at[at]);
 			process->brought = frame->block;
-			return done(process);
+			return routine_done(process);
 		}
 		frame->buffer = victim_find(buffers);
 		if (!(buffers->at[frame->buffer].flags & BUFFER_DIRTY))
 			return victim_take(pg, process, frame);
 		buffers->at[frame->buffer].pins++;
 		frame->step = BRING_WRITTEN;
-		call(process, buffer_write)->buffer = frame->buffer;
+		routine_call(process, buffer_write)->buffer = frame->buffer;
 		return TURN_ON;
 	case BRING_CREATED:
 		return block_ask(pg, process, frame);
@@ -212,7 +212,7 @@ static enum turn bring(struct pgbench *pg, struct process *process, struct frame
 		buffers->at[frame->buffer].flags = 0;
 		block_waiters_wake(pg, frame->block);
 		process->brought = frame->block;
-		return done(process);
+		return routine_done(process);
 	}
 }
 
@@ -238,7 +238,7 @@ bool block_need(struct pgbench *pg, struct process *process, uint32_t block)
 		pg->count.accesses++;
 		return true;
 	}
-	call(process, bring)->block = block;
+	routine_call(process, bring)->block = block;
 	return false;
 }
 
@@ -248,7 +248,7 @@ bool block_extend(struct pgbench *pg, struct process *process, uint32_t block)
 
 	if (is_brought(pg, process, block))
 		return true;
-	frame = call(process, bring);
+	frame = routine_call(process, bring);
 	frame->block = block;
 	frame->is_new = true;
 	return false;
@@ -265,7 +265,7 @@ enum turn buffer_write(struct pgbench *pg, struct process *process, struct frame
 	switch (frame->step++) {
 	case 0:
 		if ((uint64_t)buffer->lsn * 8 > pg->wal.flushed)
-			call(process, wal_flush)->at = (uint64_t)buffer->lsn * 8;
+			routine_call(process, wal_flush)->at = (uint64_t)buffer->lsn * 8;
 		return TURN_ON;
 	case 1:
 		if (!(buffer->flags & BUFFER_DIRTY)) {
@@ -286,7 +286,7 @@ enum turn buffer_write(struct pgbench *pg, struct process *process, struct frame
 		return op_make(pg, process, OP_WRITE, pg->relations[id].stream, file->path, offset,
 			       BLOCK_BYTES);
 	default:
-		return done(process);
+		return routine_done(process);
 	}
 }
 

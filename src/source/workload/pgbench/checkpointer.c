@@ -112,7 +112,7 @@ static enum turn blocks_write(struct pgbench *pg, struct process *process, struc
 		frame->step = BLOCKS_WRITTEN;
 		frame->block = buffer->block;
 		buffer->pins++;
-		call(process, buffer_write)->buffer = frame->buffer;
+		routine_call(process, buffer_write)->buffer = frame->buffer;
 		return TURN_ON;
 	case BLOCKS_WRITTEN:
 		pg->buffers.at[frame->buffer].pins--;
@@ -133,7 +133,7 @@ static enum turn blocks_write(struct pgbench *pg, struct process *process, struc
 	default:
 		if (hints_next(pg, process, checkpoint->hints, &checkpoint->hint_count))
 			return TURN_OP;
-		return done(process);
+		return routine_done(process);
 	}
 }
 
@@ -187,7 +187,7 @@ static enum turn state_write(struct pgbench *pg, struct process *process, struct
 			       page % CLOG_PAGES_PER_FILE * BLOCK_BYTES, BLOCK_BYTES);
 	default:
 		if (frame->at == DIRECTORIES)
-			return done(process);
+			return routine_done(process);
 		return sync_one(pg, process, STREAM_OTHER, directories[frame->at++]);
 	}
 }
@@ -216,7 +216,7 @@ static enum turn files_sync(struct pgbench *pg, struct process *process, struct 
 					       0, 0);
 		}
 	}
-	return done(process);
+	return routine_done(process);
 }
 
 /* UpdateCheckPointDistanceEstimate(): up at once, down by a tenth. */
@@ -240,9 +240,9 @@ static enum turn segments_clear(struct pgbench *pg, struct process *process, str
 	case OLD_NEXT:
 		if (wal->first_segment < wal->redo / SEGMENT_BYTES) {
 			last = segment_recycle_last(pg, wal->redo);
-			call(process, pg->options->wal_recycle && wal->end_segment <= last
-					      ? segment_recycle
-					      : segment_remove);
+			routine_call(process, pg->options->wal_recycle && wal->end_segment <= last
+						      ? segment_recycle
+						      : segment_remove);
 			return TURN_ON;
 		}
 		frame->step = OLD_PREALLOCATE;
@@ -252,10 +252,10 @@ static enum turn segments_clear(struct pgbench *pg, struct process *process, str
 		segment = (wal->inserted - 1) / SEGMENT_BYTES;
 		if ((wal->inserted - 1) % SEGMENT_BYTES >= SEGMENT_BYTES / 4 * 3 &&
 		    !segment_exists(pg, segment + 1))
-			call(process, segment_create)->is_new = true;
+			routine_call(process, segment_create)->is_new = true;
 		return TURN_ON;
 	default:
-		return done(process);
+		return routine_done(process);
 	}
 }
 
@@ -287,20 +287,20 @@ enum turn checkpointer_main(struct pgbench *pg, struct process *process, struct 
 		checkpoint->begun_lsn = pg->wal.inserted;
 		wal_redo_here(pg);
 		frame->step = CHECKPOINT_BLOCKS;
-		call(process, state_write);
+		routine_call(process, state_write);
 		return TURN_ON;
 	case CHECKPOINT_BLOCKS:
 		dirty_collect(pg);
 		frame->step = CHECKPOINT_SYNC;
-		call(process, blocks_write);
+		routine_call(process, blocks_write);
 		return TURN_ON;
 	case CHECKPOINT_SYNC:
 		frame->step = CHECKPOINT_RECORDED;
-		call(process, files_sync);
+		routine_call(process, files_sync);
 		return TURN_ON;
 	case CHECKPOINT_RECORDED:
 		frame->step = CHECKPOINT_CONTROL;
-		call(process, wal_flush)->at = wal_record(pg, CHECKPOINT_RECORD, NULL, 0);
+		routine_call(process, wal_flush)->at = wal_record(pg, CHECKPOINT_RECORD, NULL, 0);
 		return TURN_ON;
 	case CHECKPOINT_CONTROL:
 		frame->step = CHECKPOINT_CONTROL_SYNC;
@@ -312,7 +312,7 @@ enum turn checkpointer_main(struct pgbench *pg, struct process *process, struct 
 	case CHECKPOINT_CLEAR:
 		frame->step = CHECKPOINT_END;
 		distance_update(checkpoint, pg->wal.redo - checkpoint->redo_before);
-		call(process, segments_clear);
+		routine_call(process, segments_clear);
 		return TURN_ON;
 	default:
 		pg->count.checkpoints++;

@@ -195,43 +195,48 @@ void small_tables_vacuum(struct pgbench *pg)
 	small_table_vacuum(pg, &pg->tables[1]);
 }
 
-/* The page with the most room that the free space map knows of; BLOCK_NONE: none has enough. */
+/*
+ * RecordAndGetPageWithFreeSpace(): a page that the free space map takes to have room. Where it is
+ * wrong it learns. BLOCK_NONE: there is none.
+ */
 static uint32_t small_page_known(struct pgbench *pg, struct small_table *table)
 {
-	uint32_t best = BLOCK_NONE, most = table->tuple_units;
-
 	for (uint32_t i = 0; i < pg->relations[table->heap].count; i++) {
 		struct small_page *page = &table->pages[i];
 
-		if (page->known_room > page->page.room)
-			page->known_room = page->page.room;
-		if (page->known_room > most) {
-			best = i;
-			most = page->known_room;
-		}
+		if (page->known_room <= table->tuple_units || !page->is_made)
+			continue;
+		if (page->page.room > table->tuple_units)
+			return i;
+		page->known_room = page->page.room;
 	}
-	return best;
+	return BLOCK_NONE;
 }
 
+/* RelationGetBufferForTuple(). */
 uint32_t small_target(struct pgbench *pg, struct backend *backend, struct small_table *table,
 		      bool *is_new)
 {
 	struct relation *relation = &pg->relations[table->heap];
-	uint32_t *target = &backend->target[table->heap].block;
+	uint32_t *target = &backend->target[table->heap].block, last = relation->count - 1;
+	bool is_first = *target == BLOCK_NONE;
 
 	*is_new = false;
-	if (*target != BLOCK_NONE && table->pages[*target].page.room >= table->tuple_units + 1)
+	if (!is_first && table->pages[*target].page.room > table->tuple_units)
 		return *target;
 	*target = small_page_known(pg, table);
-	if (*target != BLOCK_NONE)
-		return *target;
-	if (relation->count == relation->capacity) {
+	/* Who has not inserted yet tries the last page, too. */
+	if (*target == BLOCK_NONE && is_first && table->pages[last].is_made &&
+	    table->pages[last].page.room > table->tuple_units)
+		*target = last;
+	if (*target == BLOCK_NONE && relation->count == relation->capacity) {
 		/* Wrong when a table of so few rows has grown by 32 MiB: so it is vacuumed. */
 		small_table_vacuum(pg, table);
 		*target = small_page_known(pg, table);
 		assert(*target != BLOCK_NONE);
-		return *target;
 	}
+	if (*target != BLOCK_NONE)
+		return *target;
 	*is_new = true;
 	*target = relation->count++;
 	return *target;
@@ -267,6 +272,9 @@ static void small_table_init(struct pgbench *pg, struct small_table *table)
 		table->pages[table->at[i].page].is_made = true;
 		page_take(&table->pages[table->at[i].page].page, table->tuple_units);
 	}
+	/* pgbench -i ends with a vacuum. */
+	for (uint32_t i = 0; i < relation->count; i++)
+		table->pages[i].known_room = table->pages[i].page.room;
 }
 
 void heap_init(struct pgbench *pg)

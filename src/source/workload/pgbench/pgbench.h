@@ -266,6 +266,7 @@ struct backend {
 	uint64_t xid, horizon; /* its own; and the oldest running when it began to wait; 0: none */
 	uint32_t aid, rows[2]; /* rows: of tables[] */
 	uint32_t home;         /* page of accounts where the row is now */
+	uint32_t old_home;     /* has_moved: and where it was */
 	uint32_t pinned;       /* buffer */
 	uint32_t waits_table;
 	uint64_t computed_ns; /* of this transaction's processor time */
@@ -357,9 +358,9 @@ static inline struct process *server_process(struct pgbench *pg, uint32_t which)
 
 void processes_init(struct pgbench *pg);
 /* Let `which` go on in its place; its frame is zero but for that. */
-struct frame *call(struct process *process, routine *which);
+struct frame *routine_call(struct process *process, routine *which);
 /* The routine on top is done. */
-enum turn done(struct process *process);
+enum turn routine_done(struct process *process);
 /* Ready at `ns`, wherever it is now. */
 void process_wake(struct pgbench *pg, struct process *process, uint64_t ns);
 enum turn process_sleep(struct pgbench *pg, struct process *process, uint64_t until_ns);
@@ -368,7 +369,7 @@ void process_completed(struct pgbench *pg, const struct op *op, uint64_t done_ns
 
 enum turn op_make(struct pgbench *pg, struct process *process, enum op_kind kind,
 		  enum stream_id stream, uint32_t path, uint64_t offset, uint64_t bytes);
-enum turn compute(struct pgbench *pg, struct process *process, uint64_t ns);
+enum turn op_compute(struct pgbench *pg, struct process *process, uint64_t ns);
 
 /* ---- relations.c ---- */
 
@@ -387,6 +388,8 @@ static inline uint32_t relation_block(const struct pgbench *pg, enum relation_id
 	return pg->relations[id].first + page;
 }
 uint32_t visibility_page(uint32_t page);
+/* Clients have just connected: are the small tables scanned, or their indexes used? */
+void small_tables_plan(struct pgbench *pg);
 
 /* ---- heap.c ---- */
 
@@ -419,7 +422,7 @@ void small_tables_vacuum(struct pgbench *pg);
 
 /* ---- buffers.c ---- */
 
-bool buffers_init(struct pgbench *pg, struct error *error);
+bool pool_init(struct pgbench *pg, struct error *error);
 uint32_t buffer_find(const struct pgbench *pg, uint32_t block);
 /* Mark changed by a record that ends at `lsn`. */
 void buffer_dirty(struct pgbench *pg, uint32_t block, uint64_t lsn);

@@ -81,7 +81,7 @@ enum turn process_sleep(struct pgbench *pg, struct process *process, uint64_t un
 	return TURN_WAIT;
 }
 
-struct frame *call(struct process *process, routine *which)
+struct frame *routine_call(struct process *process, routine *which)
 {
 	struct frame *frame;
 
@@ -91,7 +91,7 @@ struct frame *call(struct process *process, routine *which)
 	return frame;
 }
 
-enum turn done(struct process *process)
+enum turn routine_done(struct process *process)
 {
 	assert(process->depth > 1 && "a process's own routine has no end");
 	process->depth--;
@@ -113,7 +113,7 @@ enum turn op_make(struct pgbench *pg, struct process *process, enum op_kind kind
 	return TURN_OP;
 }
 
-enum turn compute(struct pgbench *pg, struct process *process, uint64_t ns)
+enum turn op_compute(struct pgbench *pg, struct process *process, uint64_t ns)
 {
 	if (ns == 0)
 		return TURN_ON;
@@ -177,7 +177,7 @@ void processes_init(struct pgbench *pg)
 
 		process->index = i;
 		process->brought = BLOCK_NONE;
-		call(process, i < clients ? backend_main : routines[i - clients]);
+		routine_call(process, i < clients ? backend_main : routines[i - clients]);
 		if (i < clients)
 			backend_init(pg, process);
 	}

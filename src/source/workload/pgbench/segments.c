@@ -163,7 +163,7 @@ enum turn segment_create(struct pgbench *pg, struct process *process, struct fra
 		return op_make(pg, process, OP_CLOSE, STREAM_WAL,
 			       pg->wal.files.at[frame->segment_file].path, 0, 0);
 	default:
-		return done(process);
+		return routine_done(process);
 	}
 }
 
@@ -180,7 +180,7 @@ enum turn segment_recycle(struct pgbench *pg, struct process *process, struct fr
 	case OLD_BEGIN:
 		frame->segment_file = wal->file_of.at[wal->first_segment - wal->base_segment];
 		if (process->wal_file == frame->segment_file + 1) {
-			call(process, segment_close);
+			routine_call(process, segment_close);
 			return TURN_ON;
 		}
 		frame->block = wal->files.at[frame->segment_file].path;
@@ -214,7 +214,7 @@ enum turn segment_recycle(struct pgbench *pg, struct process *process, struct fr
 		frame->step = OLD_DONE;
 		return sync_path(pg, process, pg->path_wal);
 	default:
-		return done(process);
+		return routine_done(process);
 	}
 }
 
@@ -231,7 +231,7 @@ enum turn segment_remove(struct pgbench *pg, struct process *process, struct fra
 		frame->step = OLD_DONE;
 		return sync_path(pg, process, pg->path_wal);
 	default:
-		return done(process);
+		return routine_done(process);
 	}
 }
 
@@ -240,7 +240,7 @@ enum turn segment_close(struct pgbench *pg, struct process *process, struct fram
 	uint32_t path;
 
 	if (frame->step == 2)
-		return done(process);
+		return routine_done(process);
 	path = pg->wal.files.at[process->wal_file - 1].path;
 	if (frame->step++ == 0) {
 		if (dontneed_when(pg) == DONTNEED_CLOSE)

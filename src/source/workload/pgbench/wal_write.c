@@ -117,12 +117,12 @@ static bool segment_open(struct pgbench *pg, struct process *process, uint64_t s
 	if (process->wal_file && process->wal_segment == segment)
 		return true;
 	if (process->wal_file) {
-		call(process, segment_close);
+		routine_call(process, segment_close);
 		return false;
 	}
 	if (!segment_exists(pg, segment)) {
 		creating_begins(pg);
-		call(process, segment_create);
+		routine_call(process, segment_create);
 		return false;
 	}
 	if (pg->wal.creating_since_ns != UINT64_MAX)
@@ -169,7 +169,7 @@ static enum turn wal_write(struct pgbench *pg, struct process *process, struct f
 		return TURN_ON;
 	case FLUSH_CLOSED:
 		if (wal->flushed >= wal->flush_to || wal->flushed >= wal->written)
-			return done(process);
+			return routine_done(process);
 		segment = (wal->written - 1) / SEGMENT_BYTES;
 		if (!segment_open(pg, process, segment))
 			return TURN_ON;
@@ -178,7 +178,7 @@ static enum turn wal_write(struct pgbench *pg, struct process *process, struct f
 		return segment_sync(pg, process, segment);
 	default:
 		wal->flushed = frame->end;
-		return done(process);
+		return routine_done(process);
 	}
 }
 
@@ -206,7 +206,7 @@ enum turn wal_flush(struct pgbench *pg, struct process *process, struct frame *f
 	switch (frame->step) {
 	case FLUSH_LOOK:
 		if (frame->at <= wal->flushed)
-			return done(process);
+			return routine_done(process);
 		if (!wal_lock(pg, process, WAIT_WAL_FREE))
 			return TURN_WAIT;
 		frame->step = FLUSH_DELAYED;
@@ -219,12 +219,12 @@ enum turn wal_flush(struct pgbench *pg, struct process *process, struct frame *f
 		frame->step = FLUSH_WRITTEN;
 		wal->write_to = wal->flush_to = wal->inserted;
 		wal->is_flexible = false;
-		call(process, wal_write);
+		routine_call(process, wal_write);
 		return TURN_ON;
 	default:
 		wal_unlock(pg);
 		assert(frame->at <= wal->flushed);
-		return done(process);
+		return routine_done(process);
 	}
 }
 
@@ -239,7 +239,7 @@ enum turn wal_make_room(struct pgbench *pg, struct process *process, struct fram
 	switch (frame->step) {
 	case FLUSH_LOOK:
 		if (wal->inserted <= wal->written + wal->buffers_bytes)
-			return done(process);
+			return routine_done(process);
 		if (!wal_lock(pg, process, WAIT_WAL_LOCK))
 			return TURN_WAIT;
 		frame->step = FLUSH_WRITTEN;
@@ -249,11 +249,11 @@ enum turn wal_make_room(struct pgbench *pg, struct process *process, struct fram
 				BLOCK_BYTES * BLOCK_BYTES;
 		wal->flush_to = 0;
 		wal->is_flexible = false;
-		call(process, wal_write);
+		routine_call(process, wal_write);
 		return TURN_ON;
 	default:
 		wal_unlock(pg);
-		return done(process);
+		return routine_done(process);
 	}
 }
 
@@ -293,7 +293,7 @@ enum turn wal_background_flush(struct pgbench *pg, struct process *process, stru
 			frame->step = FLUSH_NOTHING;
 			if (process->wal_file &&
 			    process->wal_segment != (wal->written - 1) / SEGMENT_BYTES)
-				call(process, segment_close);
+				routine_call(process, segment_close);
 			return TURN_ON;
 		}
 		frame->end = background_flush_to(pg, frame->at);
@@ -308,12 +308,12 @@ enum turn wal_background_flush(struct pgbench *pg, struct process *process, stru
 		wal->write_to = frame->at;
 		wal->flush_to = frame->end;
 		wal->is_flexible = frame->is_new;
-		call(process, wal_write);
+		routine_call(process, wal_write);
 		return TURN_ON;
 	case FLUSH_WRITTEN:
 		wal_unlock(pg);
-		return done(process);
+		return routine_done(process);
 	default:
-		return done(process);
+		return routine_done(process);
 	}
 }

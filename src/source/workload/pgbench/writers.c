@@ -146,7 +146,7 @@ enum turn writer_main(struct pgbench *pg, struct process *process, struct frame 
 		frame->block = pg->buffers.at[frame->buffer].block;
 		pg->buffers.at[frame->buffer].pins++;
 		frame->step = WRITER_WRITTEN;
-		call(process, buffer_write)->buffer = frame->buffer;
+		routine_call(process, buffer_write)->buffer = frame->buffer;
 		return TURN_ON;
 	case WRITER_WRITTEN:
 		pg->buffers.at[frame->buffer].pins--;
@@ -171,6 +171,6 @@ enum turn wal_writer_main(struct pgbench *pg, struct process *process, struct fr
 {
 	if (frame->step++ % 2 == 0)
 		return process_sleep(pg, process, pg->now_ns + DELAY_NS);
-	call(process, wal_background_flush);
+	routine_call(process, wal_background_flush);
 	return TURN_ON;
 }
