@@ -141,9 +141,29 @@ static int by_place(const void *a, const void *b)
 	return one->index < other->index ? -1 : one->index > other->index;
 }
 
+/* As plan.c: sorted, and those side by side together. */
+static void writes_sort(void)
+{
+	uint32_t kept = 0;
+
+	if (r.plan.write_count < 2)
+		return;
+	qsort(r.plan.write, r.plan.write_count, sizeof(r.plan.write[0]), by_place);
+	for (uint32_t i = 1; i < r.plan.write_count; i++) {
+		struct cache_run *last = &r.plan.write[kept];
+
+		if (r.plan.write[i].file == last->file &&
+		    r.plan.write[i].index == last->index + last->pages)
+			last->pages += r.plan.write[i].pages;
+		else
+			r.plan.write[++kept] = r.plan.write[i];
+	}
+	r.plan.write_count = kept + 1;
+}
+
 static void carry_out(uint32_t node)
 {
-	qsort(r.plan.write, r.plan.write_count, sizeof(r.plan.write[0]), by_place);
+	writes_sort();
 	for (uint32_t i = 0; i < r.plan.fetch_count; i++) {
 		struct cache_run run = r.plan.fetch[i];
 

@@ -13,6 +13,8 @@
  *          2. No time slices: a thread that computes keeps its processor until it is done.
  *          3. Reclaim and the flusher use no processor time of their own.
  */
+#include <assert.h>
+
 #include "base/size.h"
 #include "machine/model/device.h"
 #include "machine/model/feed.h"
@@ -56,7 +58,8 @@ struct waiter {
 
 /* What is written back of a file and not yet on the device. */
 struct file_writes {
-	uint32_t count, waiters;
+	uint64_t pages;
+	uint32_t waiters;
 };
 
 enum event_kind { EVENT_COMPUTED, EVENT_SLEPT };
@@ -326,7 +329,7 @@ static void background_count(struct simulation *sim, size_t first)
 
 		sim->background_bytes += io->bytes;
 		if (io->file && io->kind == IO_WRITE)
-			writes_of(sim, io->file)->count++;
+			writes_of(sim, io->file)->pages += pages_from_bytes_up(io->bytes);
 	}
 }
 
@@ -435,7 +438,7 @@ static void task_execute(struct simulation *sim, uint32_t task)
 	    operation_file(model, &at->op)) {
 		struct file_writes *writes = writes_of(sim, operation_file(model, &at->op));
 
-		if (writes->count > 0)
+		if (writes->pages > 0)
 			wait_add(sim, &writes->waiters, task);
 	}
 	ns = processor_ns(sim, at);
@@ -504,7 +507,10 @@ static void request_done(struct simulation *sim, uint32_t id)
 		if (request.file) {
 			struct file_writes *writes = writes_of(sim, request.file);
 
-			if (writes->count > 0 && --writes->count == 0) {
+			/* Requests are merged and cut on their way: pages are what stays the same. */
+			assert(writes->pages >= request.pages);
+			writes->pages -= request.pages;
+			if (writes->pages == 0) {
 				uint32_t waiters = writes->waiters;
 
 				writes->waiters = 0;
