@@ -13,8 +13,6 @@
  *          2. No time slices: a thread that computes keeps its processor until it is done.
  *          3. Reclaim and the flusher use no processor time of their own.
  */
-#include <assert.h>
-
 #include "base/size.h"
 #include "machine/model/device.h"
 #include "machine/model/feed.h"
@@ -58,8 +56,7 @@ struct waiter {
 
 /* What is written back of a file and not yet on the device. */
 struct file_writes {
-	uint64_t pages;
-	uint32_t waiters;
+	uint32_t count, waiters;
 };
 
 enum event_kind { EVENT_COMPUTED, EVENT_SLEPT };
@@ -311,9 +308,15 @@ static void background_submit(struct simulation *sim)
 {
 	while (sim->background_under_way < sim->background_depth &&
 	       sim->background_next < sim->background.at.count) {
+		size_t first = sim->background_next;
 		struct io io = take_merged(sim, &sim->background, &sim->background_next);
+		uint32_t count = submit(sim, &io, NONE, false);
 
-		sim->background_under_way += submit(sim, &io, NONE, false);
+		sim->background_under_way += count;
+		/* Merged, or cut: each is one request now. */
+		if (io.file && io.kind == IO_WRITE)
+			writes_of(sim, io.file)->count +=
+				count - (uint32_t)(sim->background_next - first);
 	}
 	if (sim->background_next == sim->background.at.count) {
 		sim->background_next = 0;
@@ -329,7 +332,7 @@ static void background_count(struct simulation *sim, size_t first)
 
 		sim->background_bytes += io->bytes;
 		if (io->file && io->kind == IO_WRITE)
-			writes_of(sim, io->file)->pages += pages_from_bytes_up(io->bytes);
+			writes_of(sim, io->file)->count++;
 	}
 }
 
@@ -438,7 +441,7 @@ static void task_execute(struct simulation *sim, uint32_t task)
 	    operation_file(model, &at->op)) {
 		struct file_writes *writes = writes_of(sim, operation_file(model, &at->op));
 
-		if (writes->pages > 0)
+		if (writes->count > 0)
 			wait_add(sim, &writes->waiters, task);
 	}
 	ns = processor_ns(sim, at);
@@ -507,10 +510,7 @@ static void request_done(struct simulation *sim, uint32_t id)
 		if (request.file) {
 			struct file_writes *writes = writes_of(sim, request.file);
 
-			/* Requests are merged and cut on their way: pages are what stays the same. */
-			assert(writes->pages >= request.pages);
-			writes->pages -= request.pages;
-			if (writes->pages == 0) {
+			if (writes->count > 0 && --writes->count == 0) {
 				uint32_t waiters = writes->waiters;
 
 				writes->waiters = 0;

@@ -82,20 +82,37 @@ struct zfs_space {
 
 /* ---- bits ---- */
 
-/* The first unit from `at` on that is free (or used); the end if there is none. */
-static uint32_t find_bit(const struct zfs_space *space, const struct metaslab *metaslab,
-			 uint32_t at, bool is_used)
+/* The first unit from `at` on, before `end`, that is free (or used); `end` if there is none. */
+static uint32_t find_bit_before(const struct metaslab *metaslab, uint32_t at, uint32_t end,
+				bool is_used)
 {
 	uint64_t flip = is_used ? 0 : UINT64_MAX;
 
-	while (at < space->metaslab_units) {
+	while (at < end) {
 		uint64_t word = (metaslab->used[at / 64] ^ flip) >> (at % 64);
 
-		if (word)
-			return at + (uint32_t)__builtin_ctzll(word);
+		if (word) {
+			at += (uint32_t)__builtin_ctzll(word);
+			break;
+		}
 		at = (at / 64 + 1) * 64;
 	}
-	return space->metaslab_units;
+	return at < end ? at : end;
+}
+
+static uint32_t find_bit(const struct zfs_space *space, const struct metaslab *metaslab,
+			 uint32_t at, bool is_used)
+{
+	return find_bit_before(metaslab, at, space->metaslab_units, is_used);
+}
+
+/* Where the free run at `at` ends, but no farther than `units` on: that is enough. */
+static uint32_t run_end(const struct zfs_space *space, const struct metaslab *metaslab, uint32_t at,
+			uint32_t units)
+{
+	uint32_t end = space->metaslab_units - at < units ? space->metaslab_units : at + units;
+
+	return find_bit_before(metaslab, at, end, true);
 }
 
 static void set_bits(struct metaslab *metaslab, uint32_t at, uint32_t units, bool is_used)
@@ -213,7 +230,7 @@ static uint32_t pick(struct zfs_space *space, struct metaslab *metaslab, uint32_
 
 	while (at < space->metaslab_units &&
 	       (at - first <= SEARCH_UNITS || searched < SEARCH_SEGMENTS)) {
-		uint32_t end = find_bit(space, metaslab, at, true);
+		uint32_t end = run_end(space, metaslab, at, units);
 
 		space->work.searched++;
 		if (end - at >= units) {
@@ -269,7 +286,7 @@ static bool is_free(const struct zfs_space *space, const struct metaslab *metasl
 		    uint32_t units)
 {
 	return !(metaslab->used[at / 64] >> (at % 64) & 1) &&
-	       find_bit(space, metaslab, at, true) - at >= units;
+	       run_end(space, metaslab, at, units) - at >= units;
 }
 
 /* The smallest segment that fits. */
@@ -289,10 +306,17 @@ static uint32_t pick_by_size(struct zfs_space *space, struct metaslab *metaslab,
 			is_new = true;
 		}
 		while (metaslab->sized_next < metaslab->sized.count) {
-			struct zfs_extent run = metaslab->sized.at[metaslab->sized_next++];
+			struct zfs_extent *run = &metaslab->sized.at[metaslab->sized_next];
+			uint32_t at = run->at;
 
-			if (run.units >= units && is_free(space, metaslab, run.at, units))
-				return run.at;
+			if (run->units < units || !is_free(space, metaslab, at, units)) {
+				metaslab->sized_next++;
+				continue;
+			}
+			/* What is left is the shortest now: it stays in front. */
+			run->at += units;
+			run->units -= units;
+			return at;
 		}
 	}
 }
