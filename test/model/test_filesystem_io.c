@@ -141,9 +141,29 @@ static int by_place(const void *a, const void *b)
 	return one->index < other->index ? -1 : one->index > other->index;
 }
 
+/* As plan.c: sorted, and those side by side together. */
+static void writes_sort(void)
+{
+	uint32_t kept = 0;
+
+	if (r.plan.write_count < 2)
+		return;
+	qsort(r.plan.write, r.plan.write_count, sizeof(r.plan.write[0]), by_place);
+	for (uint32_t i = 1; i < r.plan.write_count; i++) {
+		struct cache_run *last = &r.plan.write[kept];
+
+		if (r.plan.write[i].file == last->file &&
+		    r.plan.write[i].index == last->index + last->pages)
+			last->pages += r.plan.write[i].pages;
+		else
+			r.plan.write[++kept] = r.plan.write[i];
+	}
+	r.plan.write_count = kept + 1;
+}
+
 static void carry_out(uint32_t node)
 {
-	qsort(r.plan.write, r.plan.write_count, sizeof(r.plan.write[0]), by_place);
+	writes_sort();
 	for (uint32_t i = 0; i < r.plan.fetch_count; i++) {
 		struct cache_run run = r.plan.fetch[i];
 
@@ -473,12 +493,16 @@ static bool is_near(double model, double measured, double off, double slack)
 	return fabs(model - measured) <= fmax(slack, off * measured);
 }
 
-/* What may be off is a tenth, but for one thing that is not understood. */
+/*
+ * What may be off is a tenth, but for two rows: each rename wrote one node more than here, twice (not
+ * understood); and where a leaf of btrfs's log splits, which says whether an fsync writes three nodes
+ * or four, depends on all that came before.
+ */
 static double off(const char *fs, enum row_id row)
 {
-	if (strcmp(fs, "btrfs") == 0 && row == RENAME_20)
-		return 0.12; /* most wrote one node more than here, twice */
-	return 0.10;
+	if (strcmp(fs, "btrfs") != 0)
+		return 0.10;
+	return row == RENAME_20 ? 0.14 : row == FILL8_ALLOCATED ? 0.12 : 0.10;
 }
 
 /*
@@ -515,17 +539,16 @@ static void rows_compare(const char *fs, const struct row rows[ROWS], int filler
 		kib = (double)r.total.write_bytes / 1024;
 		ok = is_near(kib, (double)want->kib, off(fs, row), 0.6) &&
 		     is_near((double)r.total.flushes, (double)want->flushes, 0.10, 0) &&
-		     is_near((double)r.total.writes, (double)want->requests,
-			     off(fs, row), 2);
-		print_message("%s %-6s %-18s %9.1f KiB (%+5.1f %%)  %5d flushes (%+d)  %5d requests "
-			      "(%+5.1f %%)  read %d, %d us cpu\n",
-			      ok ? "  " : "!!", fs, want->what, kib,
-			      100 * (kib - (double)want->kib) / (double)want->kib,
-			      (int)r.total.flushes, (int)(r.total.flushes - want->flushes),
-			      (int)r.total.writes,
-			      100 * ((double)r.total.writes - (double)want->requests) /
-				      (double)want->requests,
-			      (int)r.total.reads, (int)(r.cpu_ns / 1000));
+		     is_near((double)r.total.writes, (double)want->requests, off(fs, row), 2);
+		print_message(
+			"%s %-6s %-18s %9.1f KiB (%+5.1f %%)  %5d flushes (%+d)  %5d requests "
+			"(%+5.1f %%)  read %d, %d us cpu\n",
+			ok ? "  " : "!!", fs, want->what, kib,
+			100 * (kib - (double)want->kib) / (double)want->kib, (int)r.total.flushes,
+			(int)(r.total.flushes - want->flushes), (int)r.total.writes,
+			100 * ((double)r.total.writes - (double)want->requests) /
+				(double)want->requests,
+			(int)r.total.reads, (int)(r.cpu_ns / 1000));
 		wrong += !ok;
 	}
 	mount_end();
@@ -640,17 +663,19 @@ static void cold_compare(const char *fs, const char *name, const struct cold row
 		sync_file(name, true);
 		kib = (double)r.total.write_bytes / 1024;
 		read_kib = (double)r.total.read_bytes / 1024;
-		ok = opened.reads == want->open_reads && opened.read_bytes == want->open_kib * KIB &&
+		ok = opened.reads == want->open_reads &&
+		     opened.read_bytes == want->open_kib * KIB &&
 		     is_near((double)r.total.reads, (double)want->reads, 0.01, want->slack_reads) &&
 		     is_near(read_kib, (double)want->read_kib, 0.01, 16 * want->slack_reads) &&
 		     is_near(kib, (double)want->kib, want->off, 0) &&
 		     is_near((double)r.total.writes, (double)want->requests, want->off, 1);
-		print_message("%s %-6s step %6d: open reads %d (%d KiB), then %d (%d KiB), writes %d "
-			      "(%.0f KiB, %+.1f %%)\n",
-			      ok ? "  " : "!!", fs, (int)want->step, (int)opened.reads,
-			      (int)(opened.read_bytes / 1024), (int)r.total.reads, (int)read_kib,
-			      (int)r.total.writes, kib,
-			      100 * (kib - (double)want->kib) / (double)want->kib);
+		print_message(
+			"%s %-6s step %6d: open reads %d (%d KiB), then %d (%d KiB), writes %d "
+			"(%.0f KiB, %+.1f %%)\n",
+			ok ? "  " : "!!", fs, (int)want->step, (int)opened.reads,
+			(int)(opened.read_bytes / 1024), (int)r.total.reads, (int)read_kib,
+			(int)r.total.writes, kib,
+			100 * (kib - (double)want->kib) / (double)want->kib);
 		wrong += !ok;
 		mount_end();
 	}
@@ -666,12 +691,11 @@ static void a_cold_file_is_overwritten(void **state)
 					   {5000, 1, 16, 3349, 13396, 840, 18036, 0, 0.01},
 					   {131072, 1, 16, 0, 0, 33, 16384, 0, 0.01}},
 				 /*
-				  * Which leaves mounting reads is not known; and 64 KiB an fsync,
-				  * side by side, wrote fewer nodes than here: not understood.
+				  * Which leaves mounting reads is not known.
 				  */
-				     btrfs[3] = {{8192, 0, 0, 3, 48, 2061, 38084, 2, 0.25},
-						 {5000, 0, 0, 3352, 13444, 4582, 72868, 2, 0.10},
-						 {131072, 0, 0, 2, 32, 149, 17828, 2, 0.10}};
+		btrfs[3] = {{8192, 0, 0, 3, 48, 2061, 38084, 2, 0.10},
+			    {5000, 0, 0, 3352, 13444, 4582, 72868, 2, 0.10},
+			    {131072, 0, 0, 2, 32, 149, 17828, 2, 0.10}};
 
 	(void)state;
 	cold_compare("ext4", DIRECTORY "/segment", ext4);

@@ -533,20 +533,6 @@ void space_cut(struct space *space, uint32_t file, uint64_t page, space_visit *v
 	}
 }
 
-/* The block layer's plug: what follows the last write on the device is part of it. Returns bytes. */
-static uint64_t write_extend(struct io_list *list, uint64_t offset, uint64_t bytes, uint64_t most)
-{
-	struct io *last = list->at.count > 0 ? &list->at.at[list->at.count - 1] : NULL;
-
-	if (!last || list->then || last->kind != IO_WRITE || last->is_metadata ||
-	    last->offset + last->bytes != offset || last->bytes >= most)
-		return 0;
-	if (bytes > most - last->bytes)
-		bytes = most - last->bytes;
-	last->bytes += bytes;
-	return bytes;
-}
-
 void space_transfer(const struct space *space, struct filesystem_mount *mount, enum io_kind kind,
 		    uint32_t file, uint64_t page, uint64_t pages, uint64_t most)
 {
@@ -555,18 +541,13 @@ void space_transfer(const struct space *space, struct filesystem_mount *mount, e
 	while (page < end) {
 		struct space_run run =
 			space_find(space, file, page, end - page < most ? end - page : most);
-		uint64_t offset = run.block * SPACE_BLOCK_BYTES,
-			 bytes = run.pages * SPACE_BLOCK_BYTES, extended = 0;
 		struct io *io;
 
 		page += run.pages;
 		if (run.state == SPACE_HOLE || (run.state == SPACE_UNWRITTEN && kind == IO_READ))
 			continue;
-		if (kind == IO_WRITE)
-			extended = write_extend(mount->io, offset, bytes, most * SPACE_BLOCK_BYTES);
-		if (extended == bytes)
-			continue;
-		io = io_add(mount->io, kind, offset + extended, bytes - extended);
+		io = io_add(mount->io, kind, run.block * SPACE_BLOCK_BYTES,
+			    run.pages * SPACE_BLOCK_BYTES);
 		io->is_background = mount->is_background;
 		if (kind == IO_READ) {
 			io->file = file;

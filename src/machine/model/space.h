@@ -74,8 +74,7 @@ void space_cut(struct space *space, uint32_t file, uint64_t page, space_visit *v
 
 /*
  * Ask the device for the range, run by run, each request at most `most` pages: reads of what is
- * written, writes of all that has blocks. A write that follows the last one on the device is part
- * of it.
+ * written, writes of all that has blocks.
  */
 void space_transfer(const struct space *space, struct filesystem_mount *mount, enum io_kind kind,
 		    uint32_t file, uint64_t page, uint64_t pages, uint64_t most);

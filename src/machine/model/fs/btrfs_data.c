@@ -12,22 +12,17 @@
  *            6.2 (one metadata chunk of 5 %, duplicated; one of 8 MiB for data). Measured, KiB and
  *            flushes an operation: 8 KiB and fdatasync 89 to 155 and 2, creating a sparse file of 16
  *            MiB 208 and 6, a durable rename 232 and 4, an unlink 100 to 108 and 2
- * Differs    1. free space is one pool over all data chunks: chunks have no size classes, none is
- *               given back
+ * Differs    1. no chunk is given back, and nobody balances
  *            2. an extent that is overwritten in part gives that part back (btrfs keeps the whole
  *               until no part is used)
  *            3. an unlinked file gives its room back at once, though somebody may have it open; what
  *               is still written to it goes nowhere
  *            4. no compression, no inline extents once time is kept
- * Constants  chunks: data a tenth of the device, 1 GiB at most; metadata a tenth, 256 MiB (1 GiB over
- *            50 GiB) at most, twice
  */
 #include "base/size.h"
 #include "machine/model/fs/btrfs_private.h"
 
 enum {
-	DEFAULT_DEVICE_GIB = 1024,
-	FIRST_CHUNK_BLOCKS = 2048,
 	FIRST_INODE = 256,
 	COMMIT_SECONDS = 30,
 	EXTENT_BLOCKS = 32768, /* 128 MiB */
@@ -43,10 +38,9 @@ enum {
 	NAMES_RANGE_BYTES = 8,
 	GAPS_MAX = 150, /* in the leaves of a directory that changed */
 	EXTENT_BYTES = 53,
-	BLOCKS_PER_NODE = NODE_BYTES / SPACE_BLOCK_BYTES,
 	/* NODE_CPU_NS in btrfs_transaction.c says where from. */
-	EXTENT_CPU_NS = 50000,
-	BLOCK_CPU_NS = 1000,
+	EXTENT_CPU_NS = 32000,
+	BLOCK_CPU_NS = 500,
 };
 
 /* ---- places ---- */
@@ -56,79 +50,6 @@ static struct btrfs_file *file_of(struct btrfs_time *time, uint32_t file)
 	while (time->files.count <= file)
 		(void)array_push(&time->files);
 	return &time->files.at[file];
-}
-
-uint64_t btrfs_node_offset(const struct filesystem_state *fs, uint64_t key)
-{
-	const struct btrfs_time *time = fs->time;
-
-	return time->node_start * SPACE_BLOCK_BYTES +
-	       (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % time->node_room * NODE_BYTES;
-}
-
-static uint64_t chunk_take(struct btrfs_time *time, uint64_t blocks)
-{
-	uint64_t block = time->unallocated_block;
-
-	if (block + blocks > time->device_blocks)
-		blocks = time->device_blocks - block;
-	time->unallocated_block += blocks;
-	return blocks;
-}
-
-bool btrfs_chunk_add(struct filesystem_mount *mount, bool is_metadata)
-{
-	struct btrfs_time *time = mount->state->time;
-	uint64_t tenth = time->device_blocks / 10, start = time->unallocated_block,
-		 most = GIB / SPACE_BLOCK_BYTES, blocks;
-
-	if (is_metadata && time->device_blocks <= 50 * GIB / SPACE_BLOCK_BYTES)
-		most = 256 * MIB / SPACE_BLOCK_BYTES;
-	blocks = most < tenth ? most : tenth;
-	blocks = chunk_take(time, is_metadata ? 2 * blocks : blocks);
-	if (blocks < 2 * BLOCKS_PER_NODE)
-		return false;
-	time->must_commit = time->has_new_chunk = true;
-	if (is_metadata) {
-		time->node_blocks_max += blocks / 2 / BLOCKS_PER_NODE;
-	} else {
-		space_give(time->space, start, blocks);
-		time->data_blocks += blocks;
-	}
-	return true;
-}
-
-static void places_make(struct filesystem_mount *mount, struct btrfs_time *time)
-{
-	uint64_t bytes = mount->options.device_bytes ? mount->options.device_bytes
-						     : DEFAULT_DEVICE_GIB * GIB,
-		 most = GIB / SPACE_BLOCK_BYTES, blocks;
-
-	time->device_blocks = bytes / SPACE_BLOCK_BYTES;
-	if (time->device_blocks > SPACE_BLOCKS_MAX - 1)
-		time->device_blocks = SPACE_BLOCKS_MAX - 1;
-	if (time->device_blocks <= 50 * GIB / SPACE_BLOCK_BYTES)
-		most = 256 * MIB / SPACE_BLOCK_BYTES;
-	/* The first MiB is nobody's; then one of each chunk, those for metadata twice. */
-	time->unallocated_block = MIB / SPACE_BLOCK_BYTES;
-	space_give(time->space, time->unallocated_block, FIRST_CHUNK_BLOCKS);
-	time->data_blocks = FIRST_CHUNK_BLOCKS;
-	(void)chunk_take(time, FIRST_CHUNK_BLOCKS);
-	(void)chunk_take(time, 2 * FIRST_CHUNK_BLOCKS);
-	time->node_start = time->unallocated_block;
-	blocks = time->device_blocks / 20;
-	blocks = chunk_take(time, 2 * (blocks < most ? blocks : most));
-	time->node_room = time->node_blocks_max = blocks / 2 / BLOCKS_PER_NODE + 1;
-}
-
-static uint64_t piece_take(struct filesystem_mount *mount, uint64_t goal, uint64_t blocks,
-			   uint64_t *block)
-{
-	struct btrfs_time *time = mount->state->time;
-
-	while (space_longest(time->space) < blocks && btrfs_chunk_add(mount, false))
-		;
-	return space_take(time->space, goal, blocks, block);
 }
 
 void btrfs_data_mount(struct filesystem_mount *mount, bool is_nodatacow)
@@ -141,7 +62,7 @@ void btrfs_data_mount(struct filesystem_mount *mount, bool is_nodatacow)
 	time->transaction_id = 1;
 	time->space = space_create();
 	time->log = log_tree_create();
-	places_make(mount, time);
+	btrfs_room_make(mount);
 	for (uint32_t node = 0; node < tree->nodes.count; node++) {
 		const struct tree_node *at = &tree->nodes.at[node];
 		uint64_t pages, page = 0;
@@ -159,8 +80,8 @@ void btrfs_data_mount(struct filesystem_mount *mount, bool is_nodatacow)
 			uint64_t left = pages - page;
 			struct space_run run = {.page = page, .state = SPACE_WRITTEN};
 
-			run.pages = piece_take(mount, 0, left < EXTENT_BLOCKS ? left : EXTENT_BLOCKS,
-					       &run.block);
+			run.pages = btrfs_room_take(
+				mount, 0, left < EXTENT_BLOCKS ? left : EXTENT_BLOCKS, &run.block);
 			if (run.pages == 0) {
 				mount->is_out_of_space = true;
 				break;
@@ -174,6 +95,7 @@ void btrfs_data_mount(struct filesystem_mount *mount, bool is_nodatacow)
 	time->must_commit = time->has_new_chunk = false;
 	btrfs_nodes_watch(mount);
 	time->must_commit = time->has_new_chunk = false;
+	btrfs_leaves_count(time);
 }
 
 void btrfs_data_unmount(struct filesystem_state *fs)
@@ -183,6 +105,7 @@ void btrfs_data_unmount(struct filesystem_state *fs)
 	if (!time)
 		return;
 	space_destroy(time->space);
+	btrfs_room_destroy(time);
 	log_tree_destroy(time->log);
 	array_deinit(&time->pinned);
 	array_deinit(&time->files);
@@ -195,9 +118,8 @@ uint64_t btrfs_free_bytes(const struct filesystem_mount *mount)
 {
 	const struct btrfs_time *time = mount->state->time;
 
-	return time ? (space_free_blocks(time->space) + time->device_blocks -
-		       time->unallocated_block) *
-			      SPACE_BLOCK_BYTES
+	return time ? (btrfs_room_blocks(time) + time->device_blocks - time->unallocated_block) *
+			       SPACE_BLOCK_BYTES
 		    : 0;
 }
 
@@ -341,12 +263,12 @@ static uint64_t extent_move(struct filesystem_mount *mount, uint32_t file,
 
 		goal = before.state == SPACE_HOLE ? 0 : before.block + 1;
 	}
-	run.pages = piece_take(mount, goal,
-			       old->pages < EXTENT_BLOCKS ? old->pages : EXTENT_BLOCKS, &run.block);
+	run.pages = btrfs_room_take(
+		mount, goal, old->pages < EXTENT_BLOCKS ? old->pages : EXTENT_BLOCKS, &run.block);
 	if (run.pages == 0 && time->pinned_blocks > 0) {
 		/* flush_space(), COMMIT_TRANS: what it freed is free then. */
 		btrfs_commit(mount);
-		run.pages = piece_take(mount, goal, old->pages, &run.block);
+		run.pages = btrfs_room_take(mount, goal, old->pages, &run.block);
 	}
 	if (run.pages == 0) {
 		mount->is_out_of_space = true;
@@ -436,15 +358,13 @@ static void log_directory(struct filesystem_mount *mount, uint32_t node)
 	struct btrfs_time *time = mount->state->time;
 	const struct tree_node *at = &mount->tree->nodes.at[node];
 	struct btrfs_file *directory = file_of(time, at->file);
-	uint32_t name_bytes =
-		at->entries ? (uint32_t)(at->entry_text_bytes / at->entries) : 0;
+	uint32_t name_bytes = at->entries ? (uint32_t)(at->entry_text_bytes / at->entries) : 0;
 
 	log_inode(time, at->file);
 	if (directory->logged_in != time->transaction_id) {
 		uint32_t most = at->entries < GAPS_MAX ? at->entries : GAPS_MAX;
 
-		directory->gaps_logged =
-			directory->gaps > most ? directory->gaps - most : 0;
+		directory->gaps_logged = directory->gaps > most ? directory->gaps - most : 0;
 	}
 	directory->logged_in = time->transaction_id;
 	for (; directory->gaps_logged < directory->gaps; directory->gaps_logged++)

@@ -16,10 +16,10 @@ enum {
 	LEAF_BYTES = 16283,
 	ITEM_BYTES = 25, /* an item's header */
 	CHECKSUM_BYTES = 4,
-	CHECKSUMS_MAX = 4057,       /* in one item */
-	REQUEST_PAGES = 256,        /* whose checksums come together */
-	NODE_CHILDREN = 400,        /* of 493 */
-	LAST_INODE = UINT32_MAX,    /* checksums sort behind all inodes */
+	CHECKSUMS_MAX = 4057,    /* in one item */
+	REQUEST_PAGES = 256,     /* whose checksums come together */
+	NODE_CHILDREN = 400,     /* of 493 */
+	LAST_INODE = UINT32_MAX, /* checksums sort behind all inodes */
 };
 
 struct log_item {
@@ -139,6 +139,8 @@ static void items_remove(struct log_leaf *leaf, size_t slot, size_t count)
 static void items_insert(struct log_leaf *leaf, size_t slot, const struct log_item *items,
 			 size_t count)
 {
+	if (count == 0)
+		return;
 	for (size_t i = 0; i < count; i++) {
 		(void)array_push(&leaf->items);
 		leaf->bytes += items[i].bytes;
@@ -159,7 +161,8 @@ static void push_right(struct log_tree *tree, size_t at, size_t slot)
 	if (at + 1 >= tree->leaves.count)
 		return;
 	right = tree->leaves.at[at + 1];
-	while (first > slot + 1 && right->bytes + bytes + leaf->items.at[first - 1].bytes <= LEAF_BYTES)
+	while (first > slot + 1 &&
+	       right->bytes + bytes + leaf->items.at[first - 1].bytes <= LEAF_BYTES)
 		bytes += leaf->items.at[--first].bytes;
 	if (first == leaf->items.count)
 		return;
@@ -277,6 +280,8 @@ static bool checksums_before(struct log_tree *tree, uint64_t block, size_t *at, 
 	const struct log_item *item;
 	uint64_t count;
 
+	if (tree->leaves.count == 0)
+		return false;
 	*at = leaf_find(tree, &key);
 	*slot = slot_find(tree->leaves.at[*at], &key);
 	if (*slot == 0)
@@ -340,4 +345,20 @@ uint64_t log_tree_changed(struct log_tree *tree)
 	if (tree->leaves.count <= 1 || leaves == 0)
 		return leaves;
 	return leaves + parents + (tree->leaves.count > NODE_CHILDREN);
+}
+
+void log_tree_check(const struct log_tree *tree)
+{
+	const struct log_item *last = NULL;
+
+	for (size_t i = 0; i < tree->leaves.count; i++) {
+		const struct log_leaf *leaf = tree->leaves.at[i];
+
+		assert(leaf->items.count > 0 && leaf->bytes <= LEAF_BYTES);
+		assert(items_bytes(leaf, 0, leaf->items.count) == leaf->bytes);
+		for (size_t slot = 0; slot < leaf->items.count; slot++) {
+			assert(!last || compare(last, &leaf->items.at[slot]) < 0);
+			last = &leaf->items.at[slot];
+		}
+	}
 }

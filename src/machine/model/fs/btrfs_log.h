@@ -39,5 +39,7 @@ void log_tree_checksums(struct log_tree *tree, uint64_t block, uint64_t pages, b
 /* How many nodes have changed since the last call. */
 uint64_t log_tree_changed(struct log_tree *tree);
 uint64_t log_tree_leaves(const struct log_tree *tree);
+/* Walk everything and assert what must hold. */
+void log_tree_check(const struct log_tree *tree);
 
 #endif
