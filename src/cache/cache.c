@@ -115,7 +115,7 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 					 ? config->device_io_pages
 					 : READAHEAD_PAGES_MAX;
 	cache->completes_at_once = config->completes_at_once;
-	cache->keeps_flushed = config->keeps_flushed;
+	cache->writes_take_time = config->writes_take_time;
 	cache->is_bare = config->bare;
 	cache->pinned_bytes = config->pinned_bytes;
 	domain_init(cache, config);

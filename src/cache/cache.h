@@ -78,8 +78,11 @@ struct cache_config {
 	/* its largest request; at most this much of a large read is one window (4.10) */
 	uint32_t device_io_pages;
 	bool completes_at_once;
-	/* with it: what is written during reclaim is kept, for cache_flushed() to be asked */
-	bool keeps_flushed;
+	/*
+	 * With it, where time is kept: writes are done when cache_written() says so, and what is
+	 * written during reclaim is kept, for cache_flushed() to be asked.
+	 */
+	bool writes_take_time;
 	/*
 	 * Bare mode of a scan policy: no readahead, single pages, no index or slab memory, every
 	 * access a use.
@@ -256,7 +259,7 @@ bool cache_sync(struct cache *cache, struct cache_plan *plan);
 /* The same for a range (sync_file_range()); bytes 0: to the end. */
 bool cache_sync_range(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes,
 		      struct cache_plan *plan);
-/* With keeps_flushed: take at most `most` runs that were written during reclaim. */
+/* With writes_take_time: take at most `most` runs that were written during reclaim. */
 size_t cache_flushed(struct cache *cache, struct cache_run *runs, size_t most);
 /*
  * So many pages may be dirty or under write-back before whoever writes is held up: halfway between
@@ -278,7 +281,7 @@ void cache_allocate(struct cache *cache, uint32_t file, uint64_t offset, uint64_
  */
 bool cache_bare_access(struct cache *cache, uint32_t file, uint64_t index);
 
-/* Completions, unless completes_at_once. */
+/* Completions, unless completes_at_once (cache_written(): or with writes_take_time). */
 void cache_fetched(struct cache *cache, const struct cache_run *run);
 void cache_written(struct cache *cache, const struct cache_run *run);
 

@@ -345,7 +345,7 @@ struct cache {
 	/* for what is written during reclaim; NULL: the caller completes writes itself */
 	struct cache_plan *flush_plan;
 	uint64_t flushed_bytes; /* by that, not yet in a caller's plan */
-	bool keeps_flushed;
+	bool writes_take_time;
 	ARRAY(struct cache_run) flushed; /* for cache_flushed() */
 	size_t flushed_taken;
 	uint64_t pinned_bytes;

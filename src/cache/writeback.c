@@ -131,7 +131,7 @@ void writeback_settle(struct cache *cache, const struct cache_plan *plan, uint32
 	 * A run may have grown, so the one before is looked at too: its pages are no longer under
 	 * writeback, or are these.
 	 */
-	if (cache->completes_at_once)
+	if (cache->completes_at_once && !cache->writes_take_time)
 		for (uint32_t run = first_run > 0 ? first_run - 1 : 0; run < plan->write_count;
 		     run++)
 			cache_written(cache, &plan->write[run]);
@@ -248,7 +248,7 @@ uint64_t cache_dirty_allowed(const struct cache *cache)
 static void flushed_keep(struct cache *cache, struct cache_plan *plan)
 {
 	cache->flushed_bytes += plan->write_bytes;
-	for (uint32_t i = 0; cache->keeps_flushed && i < plan->write_count; i++)
+	for (uint32_t i = 0; cache->writes_take_time && i < plan->write_count; i++)
 		*array_push(&cache->flushed) = plan->write[i];
 	plan->write_count = 0;
 	plan->write_bytes = 0;

@@ -133,6 +133,13 @@ static enum fate fate_of(struct cache *cache, struct page *page, uint32_t *unque
 
 	if (page->bits & PAGE_LOCKED)
 		return FATE_KEEP;
+	/*
+	 * In a version 1 cgroup, whoever meets it again waits for it (case 3 of shrink_folio_list()):
+	 * it is clean then. The wait costs nothing here.
+	 */
+	if (page->bits & PAGE_WRITEBACK && page->bits & PAGE_RECLAIM && cache->writes_take_time &&
+	    cache->domain.is_cgroup)
+		page->bits &= ~(PAGE_WRITEBACK | PAGE_RECLAIM);
 	if (page->bits & PAGE_WRITEBACK) {
 		page->bits |= PAGE_RECLAIM;
 		return dirty_fate;

@@ -248,7 +248,7 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 									       : UINT32_MAX),
 		.device_io_pages = options->filesystem->device_io_pages,
 		.completes_at_once = true,
-		.keeps_flushed = options->device != NULL,
+		.writes_take_time = options->device != NULL,
 	};
 	bool done = false;
 

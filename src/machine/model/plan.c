@@ -9,8 +9,11 @@
 #include "base/size.h"
 #include "machine/model/model_private.h"
 
-/* The requests from `first` on bring in, or write, this run of the file's pages. */
-static void tag(struct io_list *list, size_t first, const struct cache_run *run, bool is_background)
+/*
+ * The requests from `first` on bring in, or write, this run of the file's pages. Returns how many
+ * pages.
+ */
+static uint64_t tag(struct io_list *list, size_t first, const struct cache_run *run, bool is_background)
 {
 	uint64_t index = run->index;
 
@@ -24,6 +27,7 @@ static void tag(struct io_list *list, size_t first, const struct cache_run *run,
 		io->is_background |= is_background;
 		index += pages_from_bytes_up(io->bytes);
 	}
+	return index - run->index;
 }
 
 static bool is_asked_for(const struct model *model, const struct cache_run *run)
@@ -87,7 +91,9 @@ static void writes_ask(struct model *model)
 		size_t first = list->at.count;
 
 		model->fs->write_back(&model->mount, run->file, run->index, run->pages);
-		tag(list, first, run, !model->is_syncing);
+		/* What is kept elsewhere (in an inode, in a file that is gone) is not waited for. */
+		if (tag(list, first, run, !model->is_syncing) < run->pages)
+			cache_written(model->cache, run);
 	}
 }
 

@@ -40,6 +40,12 @@ struct task {
 	bool has_borrowed; /* runs on a processor that it took from a thread that computes */
 };
 
+/* Pages that are being written. */
+struct written {
+	struct cache_run run;
+	uint32_t next;
+};
+
 /* Submitted to the device. The tag is its index. */
 struct request {
 	uint64_t index, pages; /* of `file`, a read's */
@@ -47,6 +53,7 @@ struct request {
 	uint32_t task;    /* NONE: the background's */
 	uint32_t waiters; /* of other tasks: first in `waiters`, from 1 */
 	uint32_t place;   /* of a read of data: in `reading` */
+	uint32_t written; /* a write's pages: first in `written`, from 1 */
 	uint8_t kind;
 	bool is_awaited;
 	uint32_t next_free;
@@ -98,6 +105,8 @@ struct simulation {
 	ARRAY(uint32_t) reading; /* requests that read data */
 	ARRAY(struct waiter) waiters;
 	uint32_t free_waiter;
+	ARRAY(struct written) written;
+	uint32_t free_written;
 
 	struct io_list background; /* nobody waits; [background_next .. count - 1] are to come */
 	size_t background_next;
@@ -218,8 +227,8 @@ static struct file_writes *writes_of(struct simulation *sim, uint32_t file)
 
 /* ---- requests ---- */
 
-static void request_submit(struct simulation *sim, const struct io *io, uint64_t bytes,
-			   uint32_t task, bool is_awaited)
+static uint32_t request_submit(struct simulation *sim, const struct io *io, uint64_t bytes,
+			       uint32_t task, bool is_awaited)
 {
 	struct result_device *asked = &sim->model->requests;
 	uint32_t id = sim->free_request;
@@ -265,24 +274,70 @@ static void request_submit(struct simulation *sim, const struct io *io, uint64_t
 	device.tag = id;
 	sim->requests_under_way++;
 	device_submit(sim->device, sim->now_ns, &device);
+	return id;
 }
 
-/* One request, or as many as the device's largest needs. Returns how many. */
-static uint32_t submit(struct simulation *sim, const struct io *io, uint32_t task, bool is_awaited)
+static struct cache_run run_of(const struct io *io)
+{
+	return (struct cache_run){
+		.index = io->index,
+		.file = io->file,
+		.pages = (uint32_t)pages_from_bytes_up(io->bytes),
+	};
+}
+
+/* When this request is done, the pages of list[first .. end - 1] are written. */
+static void written_add(struct simulation *sim, uint32_t request, const struct io_list *list,
+			size_t first, size_t end)
+{
+	for (; first < end; first++) {
+		uint32_t id = sim->free_written;
+
+		if (id)
+			sim->free_written = sim->written.at[id].next;
+		else
+			id = (uint32_t)((void)array_push(&sim->written), sim->written.count - 1);
+		sim->written.at[id] = (struct written){run_of(&list->at.at[first]),
+						       sim->requests.at[request].written};
+		sim->requests.at[request].written = id;
+	}
+}
+
+static void written_done(struct simulation *sim, uint32_t id)
+{
+	while (id) {
+		struct written *written = &sim->written.at[id];
+		uint32_t next = written->next;
+
+		cache_written(sim->model->cache, &written->run);
+		written->next = sim->free_written;
+		sim->free_written = id;
+		id = next;
+	}
+}
+
+/*
+ * One request of list[first .. end - 1], which `io` puts together, or as many as the device's
+ * largest needs. Returns how many.
+ */
+static uint32_t submit(struct simulation *sim, const struct io *io, const struct io_list *list,
+		       size_t first, size_t end, uint32_t task, bool is_awaited)
 {
 	struct io part = *io;
-	uint32_t count = 0;
+	uint32_t count = 0, id;
 
 	do {
 		uint64_t bytes =
 			part.bytes < sim->request_bytes_max ? part.bytes : sim->request_bytes_max;
 
-		request_submit(sim, &part, bytes, task, is_awaited);
+		id = request_submit(sim, &part, bytes, task, is_awaited);
 		part.offset += bytes;
 		part.bytes -= bytes;
 		part.index += bytes / PAGE_BYTES;
 		count++;
 	} while (part.bytes > 0);
+	if (io->kind == IO_WRITE && io->file)
+		written_add(sim, id, list, first, end);
 	return count;
 }
 
@@ -313,7 +368,8 @@ static void background_submit(struct simulation *sim)
 	       sim->background_next < sim->background.at.count) {
 		size_t first = sim->background_next;
 		struct io io = take_merged(sim, &sim->background, &sim->background_next);
-		uint32_t count = submit(sim, &io, NONE, false);
+		uint32_t count = submit(sim, &io, &sim->background, first,
+					sim->background_next, NONE, false);
 
 		sim->background_under_way += count;
 		/* Merged, or cut: each is one request now. */
@@ -430,23 +486,27 @@ static void task_goes_on(struct simulation *sim, uint32_t task)
 
 	while (at->next_io < at->io.at.count) {
 		const struct io *next = &at->io.at.at[at->next_io];
+		size_t first;
 		struct io io;
+		uint32_t count;
+		bool is_awaited;
 
 		if (at->waits_for > 0 && next->begins_phase)
 			break;
 		/* The kernel's own threads keep as many under way as write-back does. */
 		if (task == KERNEL && at->waits_for >= sim->background_depth)
 			break;
-		io = take_merged(sim, &at->io, &at->next_io);
-		if (task != KERNEL && io.is_background && io.kind != IO_READ) {
-			*array_push(&sim->background.at) = io;
+		if (task != KERNEL && next->is_background && next->kind != IO_READ) {
+			*array_push(&sim->background.at) = *next;
 			background_count(sim, sim->background.at.count - 1);
-		} else {
-			bool is_awaited = task == KERNEL || !io.is_background;
-			uint32_t count = submit(sim, &io, task, is_awaited);
-
-			at->waits_for += is_awaited ? count : 0;
+			at->next_io++;
+			continue;
 		}
+		first = at->next_io;
+		io = take_merged(sim, &at->io, &at->next_io);
+		is_awaited = task == KERNEL || !io.is_background;
+		count = submit(sim, &io, &at->io, first, at->next_io, task, is_awaited);
+		at->waits_for += is_awaited ? count : 0;
 	}
 	background_submit(sim);
 	if (at->waits_for > 0)
@@ -467,6 +527,17 @@ static uint64_t processor_ns(const struct simulation *sim, const struct task *ta
 		return 0;
 	return (task->op.kind == OP_COMPUTE ? task->op.bytes : pace->op_ns) +
 	       pace->hit_ns_per_page * sim->model->op_pages + task->io.cpu_ns;
+}
+
+/* Nobody asks the device for these, from `first` on. */
+static void forget(struct simulation *sim, const struct io_list *list, size_t first)
+{
+	for (; first < list->at.count; first++) {
+		struct cache_run run = run_of(&list->at.at[first]);
+
+		if (run.file && list->at.at[first].kind == IO_WRITE)
+			cache_written(sim->model->cache, &run);
+	}
 }
 
 /* The task has a processor: its op is carried out now. */
@@ -491,6 +562,8 @@ static void task_execute(struct simulation *sim, uint32_t task)
 		start(sim);
 	/* What is there before time begins is not asked of the device. */
 	if (!feed_is_started(sim->feed, &at->op)) {
+		forget(sim, &at->io, 0);
+		forget(sim, &sim->background, first);
 		io_list_empty(&at->io);
 		sim->background.at.count = first;
 	}
@@ -568,6 +641,7 @@ static void request_done(struct simulation *sim, uint32_t id)
 		sim->reading.at[request.place] = last;
 		sim->requests.at[last].place = request.place;
 	}
+	written_done(sim, request.written);
 	wait_over(sim, request.waiters);
 	if (request.task == NONE) {
 		sim->background_under_way--;
@@ -781,6 +855,7 @@ bool simulation_run(struct model *model, struct error *error)
 	(void)array_push(&sim.tasks);
 	(void)array_push(&sim.requests);
 	(void)array_push(&sim.waiters);
+	(void)array_push(&sim.written);
 	done = loop(&sim);
 	if (done)
 		finish(&sim);
@@ -793,6 +868,7 @@ bool simulation_run(struct model *model, struct error *error)
 	array_deinit(&sim.requests);
 	array_deinit(&sim.reading);
 	array_deinit(&sim.waiters);
+	array_deinit(&sim.written);
 	array_deinit(&sim.background.at);
 	array_deinit(&sim.file_writes);
 	device_destroy(sim.device);
