@@ -297,7 +297,7 @@ static void zfs_mount(struct filesystem_mount *mount)
 		if (zfs_space_usable_bytes(fs->space) == 0)
 			mount->is_out_of_space = true;
 		/* What came before is nobody's work. */
-		fs->work_paid = *zfs_space_work(fs->space);
+		fs->work_before = fs->work_paid = *zfs_space_work(fs->space);
 	}
 }
 
@@ -480,6 +480,7 @@ const struct filesystem filesystem_zfs = {
 	.renamed = zfs_renamed,
 	.resized = zfs_resized,
 	.background = zfs_background,
+	.report = zfs_report,
 	.free_bytes = zfs_free_bytes,
 	.cache_bytes = zfs_cache_bytes,
 	.read = zfs_read,
