@@ -41,6 +41,17 @@ void recorder_mark_time(struct recorder *recorder, uint64_t elapsed_ns,
 	mark->device.name = NULL;
 }
 
+void recorder_restart_time(struct recorder *recorder)
+{
+	for (size_t kind = 0; kind < OP_KIND_COUNT; kind++)
+		histogram_deinit(&recorder->latencies[kind]);
+	memset(recorder->latencies, 0, sizeof(recorder->latencies));
+	recorder->interval_count = 0;
+	recorder->interval_fold = 1;
+	recorder->pending_count = 0;
+	recorder->pending = (struct result_interval){0};
+}
+
 void recorder_pass(struct recorder *recorder, uint32_t stream, const struct counters *now)
 {
 	while (recorder->passes.count <= stream)

@@ -48,6 +48,9 @@ void recorder_mark(struct recorder *recorder, const struct counters *now, const 
 void recorder_mark_time(struct recorder *recorder, uint64_t elapsed_ns,
 			const struct result_device *device);
 
+/* What came before was a warm-up: latencies and intervals begin anew. */
+void recorder_restart_time(struct recorder *recorder);
+
 /* An operation took so long, from when it was asked for. */
 static inline void recorder_latency(struct recorder *recorder, enum op_kind kind, uint64_t ns)
 {

@@ -29,6 +29,9 @@ enum { STREAM_NONE = 0, STREAM_COUNT_MAX = 1023 };
 #define OP_END_MAX  (UINT64_C(1) << 63)
 #define OP_TIME_MAX (OP_END_MAX - 1)
 
+/* In a mark's bytes: where time is kept, what came before was a warm-up, and counts no more. */
+enum { MARK_COUNTING_BEGINS = 1 };
+
 struct op {
 	uint64_t time_ns; /* since the start; an order, and a pace for machines that keep time */
 	uint64_t offset;  /* bytes; offset + bytes <= OP_END_MAX */

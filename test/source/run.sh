@@ -36,6 +36,29 @@ exits 0 "the comparison taken away" "$REFAULT" run cache-pressure-256m --set com
 exits 0 "another comparison" "$REFAULT" run cache-pressure-256m --set compare= --set 'compare={vfs_cache_pressure: [50, 200]}' --set figures=
 says out "vfs_cache_pressure"
 
+exits 0 "list generators" "$REFAULT" list generators --names
+says out "zipf"
+says out "pgbench"
+cat >"$scratch/db.yaml" <<'END'
+machine: {cgroup_limit: 64MiB, device: nvme-tlc}
+jobs:
+  db: {workload: pgbench, scale: 1, clients: 4, transactions: 3000, warm_up: 100, shared_buffers: 2MiB, max_wal_size: 64MiB, warm: cached}
+figures:
+  - {label: database read again, jobs: db, counter: reread_bytes}
+END
+exits 0 "a workload runs on a device" "$REFAULT" run "$scratch/db.yaml"
+says out "db.wal"
+says out "12,000"
+says out "full_page_images"
+cp "$scratch/out" "$scratch/first"
+exits 0 "and again" "$REFAULT" run "$scratch/db.yaml"
+ok "and prints the same bytes" cmp "$scratch/first" "$scratch/out"
+exits 0 "without a clock, too" "$REFAULT" run "$scratch/db.yaml" --set machine.device=instant
+exits 2 "a workload that is nearly right" "$REFAULT" run "$scratch/db.yaml" --set jobs.db.workload=pgbensh
+says err 'there is no workload "pgbensh" (nearest: "pgbench")'
+exits 2 "one that never ends" "$REFAULT" run "$scratch/db.yaml" --set jobs.db.transactions=0
+says err 'transactions "0" is out of range'
+
 exits 2 "a name that is nearly right" "$REFAULT" run cache-presure
 says err 'no scenario "cache-presure" (nearest: cache-pressure). `refault list scenarios` shows all.'
 exits 2 "a file that is not there" "$REFAULT" run nowhere/x.yaml

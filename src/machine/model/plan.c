@@ -57,14 +57,31 @@ static int by_place(const void *a, const void *b)
 	return one->index < other->index ? -1 : one->index > other->index;
 }
 
+/* Files are written in the order of their pages, those side by side together: write_cache_pages(). */
+static void writes_sort(struct cache_plan *plan)
+{
+	uint32_t kept = 0;
+
+	if (plan->write_count < 2)
+		return;
+	qsort(plan->write, plan->write_count, sizeof(plan->write[0]), by_place);
+	for (uint32_t i = 1; i < plan->write_count; i++) {
+		struct cache_run *last = &plan->write[kept];
+
+		if (plan->write[i].file == last->file &&
+		    plan->write[i].index == last->index + last->pages)
+			last->pages += plan->write[i].pages;
+		else
+			plan->write[++kept] = plan->write[i];
+	}
+	plan->write_count = kept + 1;
+}
+
 static void writes_ask(struct model *model)
 {
 	struct io_list *list = model->mount.io;
 
-	/* Files are written in the order of their pages: write_cache_pages(), by index. */
-	if (model->plan.write_count > 1)
-		qsort(model->plan.write, model->plan.write_count, sizeof(model->plan.write[0]),
-		      by_place);
+	writes_sort(&model->plan);
 	for (uint32_t i = 0; i < model->plan.write_count; i++) {
 		const struct cache_run *run = &model->plan.write[i];
 		size_t first = list->at.count;

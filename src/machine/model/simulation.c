@@ -2,15 +2,16 @@
  * simulation: the event loop: threads that wait, processors, a device, and the kernel's own threads
  *
  * Everything happens on one clock, in integer ns, in the order of (time, when it was decided). A
- * thread of the source asks for one op at a time. The op gets a processor (first come, first
- * served, nobody is preempted), is carried out on the cache and the file system when it begins,
+ * thread of the source asks for one op at a time. The op gets a processor (those that compute: first
+ * come, first served; a call of a thread that has waited takes it from one that computes, which is
+ * done so much later: kernel/sched/fair.c, check_preempt_wakeup()), is carried out on the cache and the file system when it begins,
  * uses the processor for as long as the call takes, and then waits for what it asked of the device,
  * phase by phase. What nobody waits for (readahead's rest, write-back) is under way meanwhile:
  * write-back in the order in which it came, so many requests at once.
  *
  * Differs  1. The caches change when an op begins: a page that is on its way counts as there, but
  *             whoever reads it waits for it. A page being written back counts as clean.
- *          2. No time slices: a thread that computes keeps its processor until it is done.
+ *          2. No time slices: of threads that compute, one is done before the next begins.
  *          3. Reclaim and the flusher use no processor time of their own.
  */
 #include "base/size.h"
@@ -36,6 +37,7 @@ struct task {
 	uint32_t waits_for; /* requests, its own and others' */
 	uint32_t next;      /* in a queue of tasks */
 	bool is_under_way;
+	bool has_borrowed; /* runs on a processor that it took from a thread that computes */
 };
 
 /* Submitted to the device. The tag is its index. */
@@ -86,7 +88,8 @@ struct simulation {
 	ARRAY(struct task) tasks; /* by thread + 1 */
 	struct queue runnable;    /* waiting for a processor */
 	uint32_t processors, idle_processors;
-	uint64_t busy_ns;
+	uint64_t borrowed_ns; /* processor time that whoever computes has to make up for */
+	uint64_t busy_ns, busy_device_ns; /* the device's: before counting began */
 
 	ARRAY(struct event) events; /* a heap */
 	uint64_t event_order;
@@ -308,9 +311,15 @@ static void background_submit(struct simulation *sim)
 {
 	while (sim->background_under_way < sim->background_depth &&
 	       sim->background_next < sim->background.at.count) {
+		size_t first = sim->background_next;
 		struct io io = take_merged(sim, &sim->background, &sim->background_next);
+		uint32_t count = submit(sim, &io, NONE, false);
 
-		sim->background_under_way += submit(sim, &io, NONE, false);
+		sim->background_under_way += count;
+		/* Merged, or cut: each is one request now. */
+		if (io.file && io.kind == IO_WRITE)
+			writes_of(sim, io.file)->count +=
+				count - (uint32_t)(sim->background_next - first);
 	}
 	if (sim->background_next == sim->background.at.count) {
 		sim->background_next = 0;
@@ -328,6 +337,60 @@ static void background_count(struct simulation *sim, size_t first)
 		if (io->file && io->kind == IO_WRITE)
 			writes_of(sim, io->file)->count++;
 	}
+}
+
+/* ---- time series ---- */
+
+static struct result_interval sums(const struct simulation *sim)
+{
+	const struct model *model = sim->model;
+	const struct op_source_interface *source = model->source->interface;
+	struct counters now;
+
+	cache_counters(model->cache, 0, &now);
+	return (struct result_interval){
+		.ops = model->op_count,
+		.work = source->work ? source->work(model->source) : 0,
+		.read_bytes = model->requests.read_bytes,
+		.write_bytes = model->requests.write_bytes,
+		.flushes = model->requests.flushes,
+		.active_file_pages = now.active_file_pages,
+		.inactive_file_pages = now.inactive_file_pages,
+		.dirty_pages = now.dirty_pages,
+		.slab_bytes = now.slab_bytes,
+		.free_bytes = model->is_mounted && model->fs->free_bytes
+				      ? model->fs->free_bytes(&model->mount)
+				      : 0,
+		.arc_bytes = model->is_mounted && model->fs->cache_bytes
+				     ? model->fs->cache_bytes(&model->mount)
+				     : 0,
+	};
+}
+
+static void interval_end(struct simulation *sim)
+{
+	struct result_interval now = sums(sim), part = now;
+
+	part.ops -= sim->before.ops;
+	part.work -= sim->before.work;
+	part.read_bytes -= sim->before.read_bytes;
+	part.write_bytes -= sim->before.write_bytes;
+	part.flushes -= sim->before.flushes;
+	sim->before = now;
+	recorder_interval(&sim->model->recorder, &part, NS_PER_SECOND);
+	sim->next_interval_ns += NS_PER_SECOND;
+}
+
+/* The jobs begin, or their warm-up is over: from here on things count as time. */
+static void start(struct simulation *sim)
+{
+	sim->started_ns = sim->model->started_ns = sim->now_ns;
+	sim->busy_ns = 0;
+	sim->busy_device_ns = device_busy_ns(sim->device);
+	recorder_restart_time(&sim->model->recorder);
+	sim->model->requests = (struct result_device){0};
+	sim->before = sums(sim);
+	sim->next_interval_ns = sim->now_ns + NS_PER_SECOND;
 }
 
 /* ---- tasks ---- */
@@ -424,6 +487,8 @@ static void task_execute(struct simulation *sim, uint32_t task)
 		return;
 	}
 	background_count(sim, first);
+	if (at->op.kind == OP_MARK && at->op.bytes == MARK_COUNTING_BEGINS)
+		start(sim);
 	/* What is there before time begins is not asked of the device. */
 	if (!feed_is_started(sim->feed, &at->op)) {
 		io_list_empty(&at->io);
@@ -440,6 +505,8 @@ static void task_execute(struct simulation *sim, uint32_t task)
 	}
 	ns = processor_ns(sim, at);
 	sim->busy_ns += ns;
+	if (at->has_borrowed)
+		sim->borrowed_ns += ns;
 	/* So that nothing goes on before the processor's part is done. */
 	at->waits_for++;
 	event_add(sim, sim->now_ns + ns, task, EVENT_COMPUTED);
@@ -457,11 +524,13 @@ static void task_begin(struct simulation *sim, const struct op *op, uint32_t thr
 	at->asked_ns = sim->now_ns;
 	at->is_under_way = true;
 	sim->tasks_under_way++;
-	if (sim->idle_processors == 0) {
+	at->has_borrowed = sim->idle_processors == 0 && op->kind != OP_COMPUTE;
+	if (!at->has_borrowed && sim->idle_processors == 0) {
 		queue_put(sim, &sim->runnable, task);
 		return;
 	}
-	sim->idle_processors--;
+	if (!at->has_borrowed)
+		sim->idle_processors--;
 	task_execute(sim, task);
 }
 
@@ -469,11 +538,15 @@ static void task_computed(struct simulation *sim, uint32_t task)
 {
 	struct task *at = &sim->tasks.at[task];
 
-	if (sim->runnable.first != NONE)
+	if (at->op.kind == OP_COMPUTE && sim->borrowed_ns > 0) {
+		event_add(sim, sim->now_ns + sim->borrowed_ns, task, EVENT_COMPUTED);
+		sim->borrowed_ns = 0;
+		return;
+	}
+	if (!at->has_borrowed && sim->runnable.first != NONE)
 		task_execute(sim, queue_take(sim, &sim->runnable));
-	else
+	else if (!at->has_borrowed)
 		sim->idle_processors++;
-	at = &sim->tasks.at[task];
 	if (at->io.sleep_ns > 0)
 		event_add(sim, sim->now_ns + at->io.sleep_ns, task, EVENT_SLEPT);
 	else if (--at->waits_for == 0)
@@ -570,58 +643,6 @@ static void tick(struct simulation *sim)
 		task_goes_on(sim, KERNEL);
 	}
 	wake_throttled(sim);
-}
-
-/* ---- time series ---- */
-
-static struct result_interval sums(const struct simulation *sim)
-{
-	const struct model *model = sim->model;
-	const struct op_source_interface *source = model->source->interface;
-	struct counters now;
-
-	cache_counters(model->cache, 0, &now);
-	return (struct result_interval){
-		.ops = model->op_count,
-		.work = source->work ? source->work(model->source) : 0,
-		.read_bytes = model->requests.read_bytes,
-		.write_bytes = model->requests.write_bytes,
-		.flushes = model->requests.flushes,
-		.active_file_pages = now.active_file_pages,
-		.inactive_file_pages = now.inactive_file_pages,
-		.dirty_pages = now.dirty_pages,
-		.slab_bytes = now.slab_bytes,
-		.free_bytes = model->is_mounted && model->fs->free_bytes
-				      ? model->fs->free_bytes(&model->mount)
-				      : 0,
-		.arc_bytes = model->is_mounted && model->fs->cache_bytes
-				     ? model->fs->cache_bytes(&model->mount)
-				     : 0,
-	};
-}
-
-static void interval_end(struct simulation *sim)
-{
-	struct result_interval now = sums(sim), part = now;
-
-	part.ops -= sim->before.ops;
-	part.work -= sim->before.work;
-	part.read_bytes -= sim->before.read_bytes;
-	part.write_bytes -= sim->before.write_bytes;
-	part.flushes -= sim->before.flushes;
-	sim->before = now;
-	recorder_interval(&sim->model->recorder, &part, NS_PER_SECOND);
-	sim->next_interval_ns += NS_PER_SECOND;
-}
-
-/* The jobs begin: from here on things count as time. */
-static void start(struct simulation *sim)
-{
-	sim->started_ns = sim->model->started_ns = sim->now_ns;
-	sim->busy_ns = 0;
-	sim->model->requests = (struct result_device){0};
-	sim->before = sums(sim);
-	sim->next_interval_ns = sim->now_ns + NS_PER_SECOND;
 }
 
 static void progress(struct simulation *sim)
@@ -732,7 +753,7 @@ static void finish(struct simulation *sim)
 
 	model->elapsed_ns = sim->now_ns - started;
 	model->busy_ns = sim->busy_ns;
-	model->requests.busy_ns = device_busy_ns(sim->device);
+	model->requests.busy_ns = device_busy_ns(sim->device) - sim->busy_device_ns;
 }
 
 bool simulation_run(struct model *model, struct error *error)

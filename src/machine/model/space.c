@@ -73,6 +73,11 @@ uint64_t space_free_pieces(const struct space *space)
 	return space->free_pieces;
 }
 
+uint64_t space_longest(const struct space *space)
+{
+	return space->pieces.at[space->root].longest;
+}
+
 /* ---- room: the treap ---- */
 
 /* A node's priority is made of its number: the same calls make the same tree. */
@@ -528,18 +533,6 @@ void space_cut(struct space *space, uint32_t file, uint64_t page, space_visit *v
 	}
 }
 
-/* The block layer's plug: what follows the last write on the device is part of it. */
-static bool write_extends(struct io_list *list, uint64_t offset, uint64_t bytes, uint64_t most)
-{
-	struct io *last = list->at.count > 0 ? &list->at.at[list->at.count - 1] : NULL;
-
-	if (!last || list->then || last->kind != IO_WRITE || last->is_metadata ||
-	    last->offset + last->bytes != offset || last->bytes + bytes > most)
-		return false;
-	last->bytes += bytes;
-	return true;
-}
-
 void space_transfer(const struct space *space, struct filesystem_mount *mount, enum io_kind kind,
 		    uint32_t file, uint64_t page, uint64_t pages, uint64_t most)
 {
@@ -548,22 +541,18 @@ void space_transfer(const struct space *space, struct filesystem_mount *mount, e
 	while (page < end) {
 		struct space_run run =
 			space_find(space, file, page, end - page < most ? end - page : most);
+		struct io *io;
 
-		if ((run.state == SPACE_WRITTEN ||
-		     (run.state == SPACE_UNWRITTEN && kind == IO_WRITE)) &&
-		    (kind != IO_WRITE ||
-		     !write_extends(mount->io, run.block * SPACE_BLOCK_BYTES,
-				    run.pages * SPACE_BLOCK_BYTES, most * SPACE_BLOCK_BYTES))) {
-			struct io *io = io_add(mount->io, kind, run.block * SPACE_BLOCK_BYTES,
-					       run.pages * SPACE_BLOCK_BYTES);
-
-			if (kind == IO_READ) {
-				io->file = file;
-				io->index = page;
-			}
-			io->is_background = mount->is_background;
-		}
 		page += run.pages;
+		if (run.state == SPACE_HOLE || (run.state == SPACE_UNWRITTEN && kind == IO_READ))
+			continue;
+		io = io_add(mount->io, kind, run.block * SPACE_BLOCK_BYTES,
+			    run.pages * SPACE_BLOCK_BYTES);
+		io->is_background = mount->is_background;
+		if (kind == IO_READ) {
+			io->file = file;
+			io->index = run.page;
+		}
 	}
 }
 

@@ -50,6 +50,7 @@ void space_give(struct space *space, uint64_t block, uint64_t blocks);
 uint64_t space_take(struct space *space, uint64_t goal, uint64_t blocks, uint64_t *block);
 uint64_t space_free_blocks(const struct space *space);
 uint64_t space_free_pieces(const struct space *space);
+uint64_t space_longest(const struct space *space); /* free piece, blocks */
 
 /* ---- files, by the cache's id ---- */
 
@@ -73,8 +74,7 @@ void space_cut(struct space *space, uint32_t file, uint64_t page, space_visit *v
 
 /*
  * Ask the device for the range, run by run, each request at most `most` pages: reads of what is
- * written, writes of all that has blocks. A write that follows the last one on the device is part
- * of it.
+ * written, writes of all that has blocks.
  */
 void space_transfer(const struct space *space, struct filesystem_mount *mount, enum io_kind kind,
 		    uint32_t file, uint64_t page, uint64_t pages, uint64_t most);

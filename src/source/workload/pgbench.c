@@ -133,6 +133,7 @@ static void destroy(struct workload_run *run)
 	memory_free(pg->checkpoint.sorted);
 	memory_free(pg->processes);
 	memory_free(pg->heap);
+	memory_free(pg->oldest);
 	histogram_deinit(&pg->count.transaction);
 	histogram_deinit(&pg->count.commit);
 	arena_deinit(&pg->arena);

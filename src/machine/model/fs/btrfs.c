@@ -7,59 +7,29 @@
  *            reclaim can shrink dentries and inodes: slabs stay small.
  * Source     Linux 6.18, measured (directories of 100 to 60 000 files; files of 10 MiB to 1 GiB;
  *            create storms)
- * Differs    1. commits and their writes are not modelled but for the nodes that creates dirty
+ * Differs    1. unless time is kept, commits and their writes are not modelled but for the nodes
+ *               that creates dirty
  *            2. items are spread evenly. Up to 250 entries a directory's items and its files' lie
  *               together in the tree: 330 + 3 names a file, nodes 86 % less a third of a name's
  *               length full (84 with 5 letters, 78 with 24). Larger: 220 + name an inode apart from
  *               55 + name an entry with nodes 86 % full. Data adds 78 to a file's items (nodes then
  *               72 % full: they come later, between the others), or itself, when it is inline (to
  *               2048 bytes; 91 %)
- *            3. data is written in place as far as the cache can tell: what copy on write costs is
- *               metadata that is not counted here
+ *            3. unless time is kept, data is written in place as far as the cache can tell: what
+ *               copy on write costs is metadata that is not counted here
  */
-#include "base/array.h"
-#include "machine/model/filesystem.h"
-
-enum {
-	NODE_BYTES = 16384,
-	NODE_USABLE_BYTES = 16283,
-	INODE_ITEM_BYTES = 220,
-	ENTRY_ITEM_BYTES = 55,
-	SMALL_ENTRIES = 250, /* a directory up to this: all items together */
-	SMALL_ITEM_BYTES = 330,
-	SMALL_FILL_PERCENT = 86,
-	ENTRY_FILL_PERCENT = 86,
-	DATA_ITEM_BYTES = 78,
-	DATA_FILL_PERCENT = 72,
-	INLINE_ITEM_BYTES = 46,
-	INLINE_FILL_PERCENT = 91,
-	INLINE_FILE_BYTES = 2048,       /* mount option max_inline */
-	CHECKSUM_DATA_BYTES = 16672358, /* of data a checksum leaf covers: 15.9 MiB */
-	CREATE_WRITE_BYTES = 296,       /* tree nodes dirtied, a create */
-};
-
-/* Where the items of a directory's entries are; by tree_node.layout, [0] unused. */
-struct directory {
-	uint64_t start;      /* of a small one, bytes into the tree, fill and all */
-	uint64_t data_bytes; /* of items for its files' data */
-};
-
-struct filesystem_state {
-	ARRAY(struct directory) directories;
-	bool is_one_leaf;
-	uint64_t file_start;    /* where the next file's checksums begin, data bytes */
-	ARRAY(uint64_t) starts; /* by tree node */
-};
+#include "machine/model/fs/btrfs_private.h"
 
 enum what { WHAT_INODES, WHAT_ENTRIES, WHAT_CHECKSUMS };
 
 static void node_use(struct filesystem_mount *mount, enum what what, uint32_t which,
 		     uint64_t number, bool make)
 {
-	if (!cache_buffer_use(mount->cache, (uint64_t)what << 61 | (uint64_t)which << 29 | number,
-			      NODE_BYTES) &&
-	    !make)
-		cache_read_outside(mount->cache, NODE_BYTES);
+	uint64_t key = (uint64_t)what << 61 | (uint64_t)which << 29 | number;
+
+	if (!cache_buffer_use(mount->cache, key, NODE_BYTES) && !make)
+		mount_read(mount, mount->state->time ? btrfs_node_offset(mount->state, key) : 0,
+			   NODE_BYTES);
 }
 
 static uint64_t data_item_bytes(const struct filesystem_mount *mount, const struct tree_node *at)
@@ -79,7 +49,7 @@ static uint64_t small_fill_percent(const struct tree_node *directory)
 	return SMALL_FILL_PERCENT - (less < SMALL_FILL_PERCENT / 2 ? less : SMALL_FILL_PERCENT / 2);
 }
 
-static void btrfs_mount(struct filesystem_mount *mount)
+static void mount_trees(struct filesystem_mount *mount, bool is_nodatacow)
 {
 	struct tree *tree = mount->tree;
 	struct filesystem_state *fs = memory_alloc(1, sizeof(*fs));
@@ -116,12 +86,25 @@ static void btrfs_mount(struct filesystem_mount *mount)
 			 100 / small_fill_percent(at);
 	}
 	fs->is_one_leaf &= start < NODE_USABLE_BYTES;
+	if (mount->io)
+		btrfs_data_mount(mount, is_nodatacow);
+}
+
+static void btrfs_mount(struct filesystem_mount *mount)
+{
+	mount_trees(mount, false);
+}
+
+static void btrfs_mount_nodatacow(struct filesystem_mount *mount)
+{
+	mount_trees(mount, true);
 }
 
 static void btrfs_unmount(struct filesystem_mount *mount)
 {
 	array_deinit(&mount->state->directories);
 	array_deinit(&mount->state->starts);
+	btrfs_data_unmount(mount->state);
 	memory_free(mount->state);
 }
 
@@ -205,13 +188,17 @@ static void btrfs_create(struct filesystem_mount *mount, uint32_t node)
 {
 	visit(mount, node, true, true);
 	visit(mount, node, false, true);
-	cache_write_outside(mount->cache, CREATE_WRITE_BYTES);
+	/* With time, nodes are counted when they are written. */
+	if (mount->state->time)
+		btrfs_data_create(mount, node);
+	else
+		cache_write_outside(mount->cache, CREATE_WRITE_BYTES);
 }
 
 static void btrfs_remove(struct filesystem_mount *mount, uint32_t node)
 {
-	(void)mount;
-	(void)node;
+	if (mount->state->time)
+		btrfs_data_remove(mount, node);
 }
 
 /*
@@ -225,30 +212,41 @@ static void btrfs_remove(struct filesystem_mount *mount, uint32_t node)
  */
 enum { DIRTY_FILES_MAX = 300 * 1024 / 640 };
 
+static void plan_write(struct filesystem_mount *mount)
+{
+	if (mount->io)
+		for (uint32_t i = 0; i < mount->plan->write_count; i++)
+			btrfs_write_back(mount, mount->plan->write[i].file,
+					 mount->plan->write[i].index, mount->plan->write[i].pages);
+	mount->plan->write_count = 0;
+}
+
 static void btrfs_tick(struct filesystem_mount *mount)
 {
+	bool was_background = mount->is_background;
+
 	if (cache_dirty_files(mount->cache) <= DIRTY_FILES_MAX)
 		return;
+	mount->is_background = true;
 	while (!cache_sync(mount->cache, mount->plan))
-		mount->plan->write_count = 0;
+		plan_write(mount);
+	if (mount->io)
+		plan_write(mount);
+	mount->is_background = was_background;
 }
+
+#define BTRFS_CORE                                                                                 \
+	{                                                                                          \
+		.folios = CACHE_FOLIOS_NEVER, .marks_on_write = true, .writes_without_fs = true,   \
+		.inode_make_fs = true, .inode_read_fs = true, .dentry_bytes = 200,                 \
+		.inline_name_bytes = 39, .long_name_bytes = 104, .inode_bytes = 1024,              \
+		.node_bytes = 592,                                                                 \
+	}
 
 const struct filesystem filesystem_btrfs = {
 	.name = "btrfs",
 	.summary = "copy on write; single pages, metadata in tree nodes of its own",
-	.core =
-		{
-			.folios = CACHE_FOLIOS_NEVER,
-			.marks_on_write = true,
-			.writes_without_fs = true,
-			.inode_make_fs = true,
-			.inode_read_fs = true,
-			.dentry_bytes = 200,
-			.inline_name_bytes = 39,
-			.long_name_bytes = 104,
-			.inode_bytes = 1024,
-			.node_bytes = 592,
-		},
+	.core = BTRFS_CORE,
 	.device_io_pages = 32,
 	.mount = btrfs_mount,
 	.unmount = btrfs_unmount,
@@ -258,4 +256,35 @@ const struct filesystem filesystem_btrfs = {
 	.create = btrfs_create,
 	.remove = btrfs_remove,
 	.tick = btrfs_tick,
+	.fetch = btrfs_fetch,
+	.write_back = btrfs_write_back,
+	.sync = btrfs_sync,
+	.renamed = btrfs_renamed,
+	.resized = btrfs_resized,
+	.allocated = btrfs_allocated,
+	.background = btrfs_background,
+	.free_bytes = btrfs_free_bytes,
+};
+
+/* As after chattr +C on the directory: data in place, and no checksums. */
+const struct filesystem filesystem_btrfs_nodatacow = {
+	.name = "btrfs-nodatacow",
+	.summary = "btrfs with data overwritten in place, and without checksums",
+	.core = BTRFS_CORE,
+	.device_io_pages = 32,
+	.mount = btrfs_mount_nodatacow,
+	.unmount = btrfs_unmount,
+	.lookup = btrfs_lookup,
+	.inode_read = btrfs_inode_read,
+	.create = btrfs_create,
+	.remove = btrfs_remove,
+	.tick = btrfs_tick,
+	.fetch = btrfs_fetch,
+	.write_back = btrfs_write_back,
+	.sync = btrfs_sync,
+	.renamed = btrfs_renamed,
+	.resized = btrfs_resized,
+	.allocated = btrfs_allocated,
+	.background = btrfs_background,
+	.free_bytes = btrfs_free_bytes,
 };

@@ -34,11 +34,11 @@ enum {
 	INODE_TABLE_SHARE = 64, /* of the device: 256 bytes for each 16 KiB */
 	OTHER_SHARE = 1024,
 	/*
-	 * 215 us of the kernel's time a transaction of pgbench against 160 on XFS, which writes 1.9
-	 * runs of 6.5 pages: database-workloads.md B.8, divided between them by estimate (buffer
-	 * heads are a block's, a journal handle a run's).
+	 * 17 us of the kernel's time a transaction of pgbench more than XFS's 88 (docs/pgbench.md),
+	 * for 1.9 runs written back with 6.5 pages: divided between them by estimate (a journal
+	 * handle is a run's, buffer heads are a block's).
 	 */
-	RUN_CPU_NS = 25000,
+	RUN_CPU_NS = 6000,
 	BLOCK_CPU_NS = 1000,
 };
 
@@ -154,9 +154,11 @@ void ext4_data_unmount(struct filesystem_state *fs)
 uint64_t ext4_free_bytes(const struct filesystem_mount *mount)
 {
 	const struct ext4_time *time = mount->state->time;
-	uint64_t blocks = space_free_blocks(time->space);
+	uint64_t blocks = time ? space_free_blocks(time->space) : 0;
 
-	return blocks > time->reserved_blocks ? (blocks - time->reserved_blocks) * BLOCK_BYTES : 0;
+	return time && blocks > time->reserved_blocks
+		       ? (blocks - time->reserved_blocks) * BLOCK_BYTES
+		       : 0;
 }
 
 /* ---- what changes with what ---- */

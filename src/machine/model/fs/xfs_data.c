@@ -158,7 +158,9 @@ void xfs_data_unmount(struct filesystem_state *fs)
 
 uint64_t xfs_free_bytes(const struct filesystem_mount *mount)
 {
-	return space_free_blocks(mount->state->time->space) * BLOCK_BYTES;
+	const struct xfs_time *time = mount->state->time;
+
+	return time ? space_free_blocks(time->space) * BLOCK_BYTES : 0;
 }
 
 /* ---- what changes with what ---- */

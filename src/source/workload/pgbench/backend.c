@@ -70,6 +70,7 @@ void backend_init(struct pgbench *pg, struct process *process)
 	process->backend = backend;
 	backend->pinned = BUFFER_NONE;
 	backend_connect(backend);
+	pg->oldest[process->index] = UINT64_MAX;
 	random_init(&backend->random, pg->place.seed,
 		    (uint64_t)pg->place.first_stream << 32 | process->index);
 }
@@ -92,6 +93,12 @@ static bool descend(struct pgbench *pg, struct process *process, struct frame *f
 	return true;
 }
 
+static uint32_t leaf_block(const struct pgbench *pg, uint32_t aid)
+{
+	return relation_block(pg, REL_ACCOUNTS_PKEY,
+			      tree_block(&pg->accounts_tree, 0, aid / LEAF_ENTRIES));
+}
+
 static void pin(struct pgbench *pg, struct backend *backend, uint32_t block)
 {
 	assert(backend->pinned == BUFFER_NONE);
@@ -112,14 +119,8 @@ static uint64_t horizon_find(const struct pgbench *pg)
 {
 	uint64_t horizon = pg->next_xid;
 
-	for (uint32_t i = 0; i < pg->options->clients; i++) {
-		const struct backend *backend = pg->processes[i].backend;
-
-		if (backend->xid && backend->xid < horizon)
-			horizon = backend->xid;
-		if (backend->horizon && backend->horizon < horizon)
-			horizon = backend->horizon;
-	}
+	for (uint64_t i = 0; i < pg->options->clients; i++)
+		horizon = pg->oldest[i] < horizon ? pg->oldest[i] : horizon;
 	return horizon;
 }
 
@@ -155,15 +156,10 @@ static void small_prune(struct pgbench *pg, uint8_t which, uint32_t number)
 	struct small_table *table = &pg->tables[which];
 	struct small_page *page = &table->pages[number];
 	struct heap_page before = page->page;
-	uint32_t roots, chain;
 
 	if (before.dead_roots + before.dead_chain == 0 || before.room * 4 >= PRUNE_BELOW ||
-	    page->pins > 0)
+	    page->pins > 0 || !small_page_prune(pg, horizon_find(pg), which, number))
 		return;
-	recent_kept(pg, horizon_find(pg), which, number, &roots, &chain);
-	if (roots >= before.dead_roots && chain >= before.dead_chain)
-		return;
-	page_prune(&page->page, table->tuple_units, roots, chain);
 	prune_log(pg, relation_block(pg, table->heap, number), &before, &page->page);
 }
 
@@ -273,7 +269,7 @@ static enum turn accounts_update(struct pgbench *pg, struct process *process, st
 		if (is_untouched(pg, backend->home))
 			frame->step = UPDATE_MAP;
 		accounts_prune(pg, backend->home);
-		backend->xid = pg->next_xid++;
+		backend->xid = pg->oldest[process->index] = pg->next_xid++;
 		return TURN_ON;
 	case UPDATE_MAP:
 		block = relation_block(pg, REL_ACCOUNTS_VM, visibility_page(backend->home));
@@ -386,7 +382,7 @@ static bool row_lock(struct pgbench *pg, struct process *process, uint8_t which)
 	}
 	row->waiters++;
 	table->pages[row->page].pins++;
-	backend->horizon = horizon_find(pg);
+	pg->oldest[process->index] = horizon_find(pg);
 	backend->waits_table = which;
 	backend->wait_order = pg->waits++;
 	process->ready_ns = pg->now_ns;
@@ -415,7 +411,7 @@ static void row_unlock(struct pgbench *pg, struct backend *backend, uint8_t whic
 	row->waiters--;
 	row->holder = (uint16_t)(next->index + 1);
 	table->pages[next->frames[next->depth - 1].block].pins--;
-	next->backend->horizon = 0;
+	pg->oldest[next->index] = next->backend->xid;
 	pg->count.lock_waits++;
 	pg->count.lock_wait_ns += pg->now_ns - next->ready_ns;
 	process_wake(pg, next, pg->now_ns);
@@ -437,7 +433,7 @@ static bool small_update_hot(struct pgbench *pg, struct backend *backend, uint8_
 
 	if (!page_update(page, table->tuple_units, row->is_redirected))
 		return false;
-	recent_add(pg, backend->xid, which, row->page, !row->is_redirected);
+	small_page_dies(pg, backend->xid, which, row->page, !row->is_redirected);
 	row->is_redirected = true;
 	wal_record(pg, RECORD_HOT_SMALL,
 		   &(struct wal_block){.block = relation_block(pg, table->heap, row->page),
@@ -456,7 +452,7 @@ static void small_move(struct pgbench *pg, struct backend *backend, uint8_t whic
 
 	page_move(old, row->is_redirected);
 	page_take(new, table->tuple_units);
-	recent_add(pg, backend->xid, which, row->page, !row->is_redirected);
+	small_page_dies(pg, backend->xid, which, row->page, !row->is_redirected);
 	move_log(pg, table->tuple_units * 4 - 23, relation_block(pg, table->heap, row->page),
 		 page_used_bytes(old), relation_block(pg, table->heap, to), page_used_bytes(new),
 		 is_new);
@@ -626,11 +622,20 @@ enum {
 
 static void transaction_draw(struct pgbench *pg, struct backend *backend)
 {
+	uint32_t page;
+
 	backend->aid = (uint32_t)random_below(&backend->random, pg->options->scale * 100000);
 	backend->rows[1] = (uint32_t)random_below(&backend->random, pg->tables[1].rows);
 	backend->rows[0] = (uint32_t)random_below(&backend->random, pg->tables[0].rows);
 	backend->has_moved = false;
 	backend->computed_ns = 0;
+	/* Each of these is a line of memory that nobody has touched for long: all at once. */
+	page = backend->aid / pg->accounts_rows_per_page;
+	__builtin_prefetch(&pg->pages[page]);
+	block_prefetch(pg, relation_block(pg, REL_ACCOUNTS, page));
+	block_prefetch(pg, leaf_block(pg, backend->aid));
+	__builtin_prefetch(&pg->tables[0].at[backend->rows[0]]);
+	__builtin_prefetch(&pg->tables[1].at[backend->rows[1]]);
 }
 
 static enum turn compute_until(struct pgbench *pg, struct process *process, uint64_t eighths)
@@ -662,11 +667,9 @@ static void autovacuum_look(struct pgbench *pg)
 static enum turn transaction_begin(struct pgbench *pg, struct process *process)
 {
 	struct backend *backend = process->backend;
-	uint32_t leaf = backend->aid / LEAF_ENTRIES;
 
-	leaf = relation_block(pg, REL_ACCOUNTS_PKEY, tree_block(&pg->accounts_tree, 0, leaf));
 	autovacuum_look(pg);
-	if (buffer_find(pg, leaf) == BUFFER_NONE)
+	if (buffer_find(pg, leaf_block(pg, backend->aid)) == BUFFER_NONE)
 		return compute_until(pg, process, 1);
 	return TURN_ON;
 }
@@ -688,11 +691,13 @@ static enum turn transaction_commit(struct pgbench *pg, struct process *process)
 	return TURN_ON;
 }
 
-static void transaction_end(struct pgbench *pg, struct backend *backend)
+static void transaction_end(struct pgbench *pg, struct process *process)
 {
+	struct backend *backend = process->backend;
 	struct counts *count = &pg->count;
 
 	backend->xid = 0;
+	pg->oldest[process->index] = UINT64_MAX;
 	row_unlock(pg, backend, 0);
 	row_unlock(pg, backend, 1);
 	backend->done++;
@@ -732,7 +737,8 @@ static enum turn client_end(struct pgbench *pg, struct process *process, struct 
 		return TURN_WAIT;
 	}
 	frame->step = CLIENT_WARM;
-	(void)op_make(pg, process, OP_MARK, STREAM_OTHER, pg->warm_label, 0, 0);
+	(void)op_make(pg, process, OP_MARK, STREAM_OTHER, pg->warm_label, 0,
+		      MARK_COUNTING_BEGINS);
 	process->op.stream = STREAM_NONE;
 	return TURN_OP;
 }
@@ -799,7 +805,7 @@ enum turn backend_main(struct pgbench *pg, struct process *process, struct frame
 		frame->step = CLIENT_END;
 		return transaction_commit(pg, process);
 	default:
-		transaction_end(pg, backend);
+		transaction_end(pg, process);
 		frame->step = CLIENT_NEXT;
 		if (pg->options->think_ns)
 			return process_sleep(pg, process, pg->now_ns + pg->options->think_ns);

@@ -33,6 +33,7 @@ bool pool_init(struct pgbench *pg, struct error *error)
 	buffers->buckets =
 		memory_alloc(UINT64_C(1) << buffers->bucket_bits, sizeof(*buffers->buckets));
 	memory_use_randomly(buffers->at, count * sizeof(*buffers->at));
+	memory_use_randomly(buffers->buckets, sizeof(*buffers->buckets) << buffers->bucket_bits);
 	for (uint64_t i = 0; i < UINT64_C(1) << buffers->bucket_bits; i++)
 		buffers->buckets[i] = BUFFER_NONE;
 	for (uint32_t i = 0; i < buffers->count; i++)
@@ -52,6 +53,12 @@ uint32_t buffer_find(const struct pgbench *pg, uint32_t block)
 	while (at != BUFFER_NONE && pg->buffers.at[at].block != block)
 		at = pg->buffers.at[at].next;
 	return at;
+}
+
+void block_prefetch(const struct pgbench *pg, uint32_t block)
+{
+	__builtin_prefetch(bucket_of(&pg->buffers, block));
+	__builtin_prefetch(&pg->wal.imaged[block / 64]);
 }
 
 static void buffer_link(struct buffers *buffers, uint32_t at, uint32_t block)

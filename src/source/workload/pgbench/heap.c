@@ -141,36 +141,59 @@ uint32_t page_used_bytes(const struct heap_page *page)
 
 /* ---- tellers and branches ---- */
 
-void recent_add(struct pgbench *pg, uint64_t xid, uint8_t table, uint32_t page, bool is_root)
+void small_page_dies(struct pgbench *pg, uint64_t xid, uint8_t table, uint32_t number, bool is_root)
 {
+	struct small_page *page = &pg->tables[table].pages[number];
+
+	if (page->page.dead_roots + page->page.dead_chain == 1 || xid < page->oldest_xid)
+		page->oldest_xid = xid;
+	if (xid > page->newest_xid)
+		page->newest_xid = xid;
 	pg->recent[pg->recent_count++ & (RECENT_COUNT - 1)] =
-		(struct recent){.xid = xid, .page = page, .table = table, .is_root = is_root};
+		(struct recent){.xid = xid, .page = number, .table = table, .is_root = is_root};
 }
 
 /*
- * A transaction that began at or after the horizon has added its two updates among the last
- * 2 * (how many began since, and all that were running then).
+ * How many of a page's dead versions somebody may still want to see? A transaction that began at or
+ * after the horizon has added its two updates among the last 2 * (how many began since, and all
+ * that were running then).
  */
-void recent_kept(const struct pgbench *pg, uint64_t horizon, uint8_t table, uint32_t page,
-		 uint32_t *roots, uint32_t *chain)
+static void recent_kept(const struct pgbench *pg, uint64_t horizon, uint8_t table, uint32_t number,
+			uint32_t *roots, uint32_t *chain)
 {
+	struct small_page *page = &pg->tables[table].pages[number];
 	uint64_t look = 2 * (pg->next_xid - horizon + pg->options->clients);
 
 	if (look > pg->recent_count)
 		look = pg->recent_count;
 	if (look > RECENT_COUNT)
 		look = RECENT_COUNT;
-	*roots = *chain = 0;
+	page->oldest_xid = UINT64_MAX;
 	for (uint64_t i = 1; i <= look; i++) {
 		const struct recent *at = &pg->recent[(pg->recent_count - i) & (RECENT_COUNT - 1)];
 
-		if (at->xid < horizon || at->page != page || at->table != table)
+		if (at->xid < horizon || at->page != number || at->table != table)
 			continue;
-		if (at->is_root)
-			++*roots;
-		else
-			++*chain;
+		if (at->xid < page->oldest_xid)
+			page->oldest_xid = at->xid;
+		*roots += at->is_root;
+		*chain += !at->is_root;
 	}
+}
+
+bool small_page_prune(struct pgbench *pg, uint64_t horizon, uint8_t table, uint32_t number)
+{
+	struct small_page *page = &pg->tables[table].pages[number];
+	uint32_t roots = 0, chain = 0;
+
+	if (page->oldest_xid >= horizon)
+		return false;
+	if (page->newest_xid >= horizon)
+		recent_kept(pg, horizon, table, number, &roots, &chain);
+	if (roots >= page->page.dead_roots && chain >= page->page.dead_chain)
+		return false;
+	page_prune(&page->page, pg->tables[table].tuple_units, roots, chain);
+	return true;
 }
 
 static void small_table_vacuum(struct pgbench *pg, struct small_table *table)
@@ -284,6 +307,7 @@ void heap_init(struct pgbench *pg)
 	uint64_t rows = pg->options->scale * 100000;
 
 	pg->pages = memory_alloc(pg->relations[REL_ACCOUNTS].capacity, sizeof(*pg->pages));
+	memory_use_randomly(pg->pages, pg->relations[REL_ACCOUNTS].capacity * sizeof(*pg->pages));
 	for (uint32_t i = 0; i < last; i++)
 		accounts_page_set(pg, i, &(struct heap_page){.room = full});
 	accounts_page_set(pg, last,

@@ -126,7 +126,9 @@ struct small_table {
 	bool is_scanned; /* the planner reads all of it */
 	struct small_page {
 		struct heap_page page;
-		uint32_t pins;       /* of backends waiting for a row */
+		uint32_t pins; /* of backends waiting for a row */
+		/* of its dead versions the oldest's and the newest's transaction */
+		uint64_t oldest_xid, newest_xid;
 		uint32_t known_room; /* by the free space map; 0: nothing known */
 		bool is_made;        /* else somebody is about to make it */
 	} * pages;
@@ -263,7 +265,7 @@ struct backend {
 	struct random random;
 	uint64_t done; /* transactions, in this phase */
 	uint64_t begun_ns, commit_ns, wait_order;
-	uint64_t xid, horizon; /* its own; and the oldest running when it began to wait; 0: none */
+	uint64_t xid;          /* 0: none */
 	uint32_t aid, rows[2]; /* rows: of tables[] */
 	uint32_t home;         /* page of accounts where the row is now */
 	uint32_t old_home;     /* has_moved: and where it was */
@@ -332,6 +334,9 @@ struct pgbench {
 	uint32_t heap_count;
 	uint32_t under_way; /* ops */
 	uint32_t block_waiters;
+	/* by client, the oldest transaction that it may want to see: its own, or the oldest that ran
+	 * when it began to wait; UINT64_MAX: it is in none */
+	uint64_t *oldest;
 	uint64_t next_xid, waits; /* how many waits for rows there were: their order */
 	uint32_t clients_left;    /* in this phase */
 	bool is_warm, is_over;
@@ -413,10 +418,10 @@ void page_move(struct heap_page *page, bool is_redirected);
 /* A row comes. */
 void page_take(struct heap_page *page, uint32_t tuple_units);
 uint32_t page_used_bytes(const struct heap_page *page);
-void recent_add(struct pgbench *pg, uint64_t xid, uint8_t table, uint32_t page, bool is_root);
-/* How many of a small page's dead versions somebody may still want to see. */
-void recent_kept(const struct pgbench *pg, uint64_t horizon, uint8_t table, uint32_t page,
-		 uint32_t *roots, uint32_t *chain);
+/* A version of a small page has died. */
+void small_page_dies(struct pgbench *pg, uint64_t xid, uint8_t table, uint32_t page, bool is_root);
+/* Free what nobody can see who looks from `horizon` on. False: that is nothing. */
+bool small_page_prune(struct pgbench *pg, uint64_t horizon, uint8_t table, uint32_t page);
 /* Autovacuum's round: what room there is comes to be known. */
 void small_tables_vacuum(struct pgbench *pg);
 
@@ -424,6 +429,8 @@ void small_tables_vacuum(struct pgbench *pg);
 
 bool pool_init(struct pgbench *pg, struct error *error);
 uint32_t buffer_find(const struct pgbench *pg, uint32_t block);
+/* It will be looked for soon: bring in what that needs. */
+void block_prefetch(const struct pgbench *pg, uint32_t block);
 /* Mark changed by a record that ends at `lsn`. */
 void buffer_dirty(struct pgbench *pg, uint32_t block, uint64_t lsn);
 /*

@@ -171,6 +171,7 @@ void processes_init(struct pgbench *pg)
 
 	pg->process_count = clients + SERVER_PROCESSES;
 	pg->processes = memory_alloc(pg->process_count, sizeof(*pg->processes));
+	pg->oldest = memory_alloc(clients, sizeof(*pg->oldest));
 	pg->heap = memory_alloc(pg->process_count, sizeof(*pg->heap));
 	for (uint32_t i = 0; i < pg->process_count; i++) {
 		struct process *process = &pg->processes[i];

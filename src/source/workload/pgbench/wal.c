@@ -101,6 +101,7 @@ void wal_init(struct pgbench *pg)
 	wal->creating_since_ns = UINT64_MAX;
 	wal->imaged_words = pg->relations[REL_HISTORY].first / 64 + 1024;
 	wal->imaged = memory_alloc(wal->imaged_words, sizeof(*wal->imaged));
+	memory_use_randomly(wal->imaged, wal->imaged_words * sizeof(*wal->imaged));
 	/* XLOGChooseNumBuffers(): 1/32 of shared_buffers, 64 KiB to a segment. */
 	wal->buffers_bytes = options->wal_buffers_bytes;
 	if (!wal->buffers_bytes) {
