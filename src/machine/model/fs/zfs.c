@@ -14,6 +14,8 @@
  *               of 64 bytes an entry)
  *            4. a file that is unlinked is freed at once, open or not
  *            5. what existed before lies in order, as after a restore
+ *            6. with a cgroup nothing is known of the machine around it: its memory, of which the ARC
+ *               has half, is taken to be as large as the limit
  */
 #include <assert.h>
 
