@@ -265,7 +265,7 @@ static struct figures best(struct figures a, struct figures b)
 
 int main(int argc, char **argv)
 {
-	static const char *const bare_policies[] = {"lru", "fifo", "clock"};
+	static const char *const bare_policies[] = {"lru", "fifo", "clock", "arc"};
 	static const char *const full_policies[] = {"linux-6.18,statistics=fresh", "linux-6.1",
 						    "lru"};
 	size_t count = argc > 1 ? 2 << 20 : ACCESSES;
@@ -289,7 +289,7 @@ int main(int argc, char **argv)
 	       "misses");
 	figures = BEST(reference(pages, count));
 	print("reference: random reads of 16 MiB", &figures);
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(bare_policies) / sizeof(bare_policies[0]); i++) {
 		snprintf(name, sizeof(name), "bare %s, random", bare_policies[i]);
 		figures = BEST(bare_random(bare_policies[i], pages, count));
 		print(name, &figures);

@@ -239,14 +239,22 @@ bare_run_with(struct bare *bare, const struct policy *policy, const uint64_t *ke
 				__builtin_prefetch(
 					bare_own(bare, guesses[i], policy->ghosts->slot_bytes), 1);
 		}
+		/* With ghosts the records are many: what is beside these in their lists, too. */
+		for (size_t i = 0; policy->ghosts && i < batch; i++) {
+			__builtin_prefetch(&pages[pages[guesses[i]].prev], 1);
+			__builtin_prefetch(&pages[pages[guesses[i]].next], 1);
+		}
 		for (size_t i = 0; i < batch; i++) {
 			uint32_t slot = guesses[i];
 
-			/* An earlier key of the batch may have evicted it, or brought it in. */
-			if (__builtin_expect(slot == 0 || pages[slot].key != keys[i], 0))
-				slot = bare_find(bare, keys[i], hashes[i]);
-			/* Or dropped it: then its record, still free, says the same key. */
-			else if (policy->ghosts && bare->free_count > bare->free_low)
+			/*
+			 * An earlier key of the batch may have evicted it, or brought it in; or
+			 * dropped it: then its record, still free, says the same key.
+			 */
+			if (__builtin_expect(
+				    slot == 0 || pages[slot].key != keys[i] ||
+					    (policy->ghosts && bare->free_count > bare->free_low),
+				    0))
 				slot = bare_find(bare, keys[i], hashes[i]);
 			if (policy->ghosts)
 				misses += bare_ghost_access(bare, policy, slot, keys[i], hashes[i]);

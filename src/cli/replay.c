@@ -42,7 +42,7 @@ static const struct option options[] = {
 	 "shown side by side",
 	 OPTION_TEXTS, FIELD(policies), COMPLETE_POLICY},
 	{"filesystem", 0, "NAME",
-	 "ext4 (when not given), xfs, btrfs, or flat, which has no metadata (`refault list "
+	 "ext4 (when not given), xfs, btrfs, zfs, or flat, which has no metadata (`refault list "
 	 "filesystems`)",
 	 OPTION_TEXT, FIELD(filesystem), COMPLETE_FILESYSTEM},
 	{"readahead", 0, "SIZE",

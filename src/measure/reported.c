@@ -65,6 +65,14 @@ static void figure_take(void *context, const char *name, const char *meaning, do
 	result->figure_count++;
 }
 
+void result_take_figure(void *result, const char *name, const char *meaning, double value,
+			bool per_work)
+{
+	struct taker taker = {.result = result};
+
+	figure_take(&taker, name, meaning, value, per_work);
+}
+
 static void latency_take(void *context, const char *name, const struct histogram *ns)
 {
 	struct taker *taker = context;

@@ -4,6 +4,8 @@
 #ifndef REFAULT_MEASURE_REPORTED_H
 #define REFAULT_MEASURE_REPORTED_H
 
+#include <stdbool.h>
+
 struct op_source;
 struct result;
 
@@ -14,5 +16,9 @@ struct result;
  * kinds is called "units of work". The source's latencies come before those of the operations.
  */
 void result_take_report(struct result *result, struct op_source *source);
+
+/* One figure more: what a machine says of itself. `result` is a struct result. */
+void result_take_figure(void *result, const char *name, const char *meaning, double value,
+			bool per_work);
 
 #endif

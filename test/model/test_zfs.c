@@ -777,6 +777,15 @@ static struct result run_on(const char *text, const char *policy, const char *de
 	return result;
 }
 
+static double figure(const struct result *result, const char *name)
+{
+	for (size_t i = 0; i < result->figure_count; i++)
+		if (strcmp(result->figures[i].name, name) == 0)
+			return result->figures[i].value;
+	fail_msg("no figure %s", name);
+	return 0;
+}
+
 static void the_model_runs_it_with_and_without_time(void **state)
 {
 	static const char text[] = "exists heap 0 268435456\n"
@@ -808,6 +817,14 @@ static void the_model_runs_it_with_and_without_time(void **state)
 	assert_true(timed.device.flushes >= 3);
 	assert_true(timed.device.write_bytes >= MIB + 2 * 12 * K);
 	assert_true(timed.device.read_bytes >= 4 * 8 * K);
+	/* What decides between the explanations is told. */
+	/* The mapping is read around, 128 KiB. */
+	assert_true(figure(&timed, "zfs_record_reads") == 3 + 16);
+	assert_true(figure(&timed, "zfs_indirect_reads_in_writes") == 2); /* of wal, both levels */
+	assert_true(figure(&timed, "zfs_indirect_reads_to_free") == 0);   /* new: in memory */
+	assert_true(figure(&timed, "zfs_commits") == 3);
+	assert_true(figure(&timed, "zfs_txgs") >= 1);
+	assert_true(figure(&timed, "arc_mru_target_bytes") > 0);
 	result_deinit(&timeless);
 	result_deinit(&timed);
 }

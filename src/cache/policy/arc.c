@@ -12,7 +12,7 @@
  * Source     Megiddo, Modha: "ARC: A Self-Tuning, Low Overhead Replacement Cache", FAST 2003,
  *            figure 4. What the figure leaves open is as in libCacheSim, whose counts we are held
  *            against: sizes are taken before the ghost leaves its queue, and division is real
- * Differs    1. p has 32 binary digits after the point, not a double's
+ * Differs    1. p has 32 binary digits after the point, and is a whole number if it nearly is
  *            2. nothing is evicted while there is room
  * State      2 bits a record (a byte here) and as many ghosts as pages; p
  * Weakness   a loop larger than the cache: T1 and B1 hold 1 x pages, the loop comes back later
@@ -25,7 +25,7 @@
 /* In this order, so that what leaves list i is in list i + GHOST. */
 enum list { T1, T2, B1, B2, LISTS, GHOST = B1 - T1 };
 
-enum { POINT = 32 };
+enum { POINT = 32, ROUNDED = 12 };
 
 struct state {
 	uint64_t t1_target; /* the paper's p; the last POINT bits are its fraction */
@@ -80,10 +80,23 @@ static inline void replace(struct bare *bare, bool for_b2)
 	bare->evictions++;
 }
 
-/* max(over / under, 1), as a fixed-point number */
+/* max(over / under, 1), as a fixed-point number, to the nearest */
 static inline uint64_t step(uint32_t over, uint32_t under)
 {
-	return over > under ? ((uint64_t)over << POINT) / under : UINT64_C(1) << POINT;
+	return over > under ? (((uint64_t)over << POINT) + under / 2) / under
+			    : UINT64_C(1) << POINT;
+}
+
+/*
+ * Three times 5/3 is 5, and T1 may have just as many: what is a whole number but for what was
+ * rounded is that number.
+ */
+static inline uint64_t settle(uint64_t target)
+{
+	uint64_t whole = (target + (UINT64_C(1) << (POINT - 1))) >> POINT << POINT;
+	uint64_t off = target > whole ? target - whole : whole - target;
+
+	return off < UINT64_C(1) << ROUNDED ? whole : target;
 }
 
 static inline void adapt(const struct bare *bare, enum list hit)
@@ -93,10 +106,11 @@ static inline void adapt(const struct bare *bare, enum list hit)
 
 	if (hit == B1) {
 		move = step(state->count[B2], state->count[B1]);
-		state->t1_target = most - state->t1_target > move ? state->t1_target + move : most;
+		state->t1_target =
+			most - state->t1_target > move ? settle(state->t1_target + move) : most;
 	} else {
 		move = step(state->count[B1], state->count[B2]);
-		state->t1_target = state->t1_target > move ? state->t1_target - move : 0;
+		state->t1_target = state->t1_target > move ? settle(state->t1_target - move) : 0;
 	}
 }
 

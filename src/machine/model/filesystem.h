@@ -122,6 +122,10 @@ struct filesystem {
 			  uint64_t bytes);
 	/* The kernel's threads' turn, every 100 ms: journal, flusher, transaction groups. */
 	void (*background)(struct filesystem_mount *mount);
+	/* What it says of itself at the end of a run: op_source_reporter.figure. NULL: nothing. */
+	void (*report)(const struct filesystem_mount *mount, void *context,
+		       void (*figure)(void *context, const char *name, const char *meaning,
+				      double value, bool per_work));
 	uint64_t (*free_bytes)(const struct filesystem_mount *mount);
 	uint64_t (*cache_bytes)(const struct filesystem_mount *mount); /* of its own; NULL: none */
 

@@ -202,6 +202,8 @@ static void finish_time(struct model *model, struct result *result)
 	result->device.name = text_copy(device_profile_name(options->device));
 	result->device.size_bytes = options->device_bytes;
 	result_take_report(result, model->source);
+	if (model->is_mounted && model->fs->report)
+		model->fs->report(&model->mount, result, result_take_figure);
 }
 
 static void finish(struct model *model, struct result *result)

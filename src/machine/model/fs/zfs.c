@@ -14,6 +14,8 @@
  *               of 64 bytes an entry)
  *            4. a file that is unlinked is freed at once, open or not
  *            5. what existed before lies in order, as after a restore
+ *            6. with a cgroup nothing is known of the machine around it: its memory, of which the ARC
+ *               has half, is taken to be as large as the limit
  */
 #include <assert.h>
 
@@ -297,7 +299,7 @@ static void zfs_mount(struct filesystem_mount *mount)
 		if (zfs_space_usable_bytes(fs->space) == 0)
 			mount->is_out_of_space = true;
 		/* What came before is nobody's work. */
-		fs->work_paid = *zfs_space_work(fs->space);
+		fs->work_before = fs->work_paid = *zfs_space_work(fs->space);
 	}
 }
 
@@ -480,6 +482,7 @@ const struct filesystem filesystem_zfs = {
 	.renamed = zfs_renamed,
 	.resized = zfs_resized,
 	.background = zfs_background,
+	.report = zfs_report,
 	.free_bytes = zfs_free_bytes,
 	.cache_bytes = zfs_cache_bytes,
 	.read = zfs_read,

@@ -97,8 +97,9 @@ struct zfs_figures {
 
 struct filesystem_state {
 	struct arc *arc;
-	struct zfs_space *space;         /* NULL: there is no device, and no places */
-	struct zfs_space_work work_paid; /* of the allocator's, charged to a processor already */
+	struct zfs_space *space; /* NULL: there is no device, and no places */
+	/* The allocator's: before the start; and what a processor has been charged for already. */
+	struct zfs_space_work work_before, work_paid;
 	uint32_t record_bytes;
 	ARRAY(struct zfs_file) files; /* by the cache's file */
 	uint32_t next_object;
@@ -129,6 +130,12 @@ void zfs_space_pay(struct filesystem_mount *mount);
 struct zfs_file *zfs_file_get(struct filesystem_state *fs, uint32_t file);
 /* Its dnode changes: in the open group. */
 void zfs_dnode_dirty(struct filesystem_mount *mount, uint32_t file);
+
+/* ---- zfs_report.c ---- */
+
+void zfs_report(const struct filesystem_mount *mount, void *context,
+		void (*figure)(void *context, const char *name, const char *meaning, double value,
+			       bool per_work));
 
 /* ---- zfs_data.c ---- */
 

@@ -318,6 +318,7 @@ void zfs_background(struct filesystem_mount *mount)
 {
 	struct filesystem_state *fs = mount->state;
 
+	cache_stream(mount->cache, 0); /* on nobody's account: a group has everybody's */
 	if (fs->is_syncing)
 		group_end(mount);
 	all_dying_free(mount);
