@@ -288,8 +288,7 @@ static bool value_read(const struct yaml *yaml, const struct schema_key *key,
 	char found[128];
 	struct error inner;
 
-	if (node->is_null && strcmp(key->fallback, "required") != 0 &&
-	    (key->type == SCHEMA_NODE || key->type == SCHEMA_MAPPING || key->type == SCHEMA_LIST || key->type == SCHEMA_NAMES))
+	if (node->is_null && key->fallback[0] == '\0' && key->type != SCHEMA_TEXT)
 		return true; /* `compare:` and nothing: none */
 	switch (key->type) {
 	case SCHEMA_TARGET:

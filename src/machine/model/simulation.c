@@ -12,7 +12,8 @@
  * Differs  1. The caches change when an op begins: a page that is on its way counts as there, but
  *             whoever reads it waits for it. A page being written back counts as clean.
  *          2. No time slices: of threads that compute, one is done before the next begins.
- *          3. Reclaim and the flusher use no processor time of their own.
+ *          3. Reclaim and the flusher use no processor time of their own; what a file system's threads
+ *             compute (a transaction group) takes turns with whoever computes.
  */
 #include "base/size.h"
 #include "machine/model/device.h"
@@ -25,10 +26,14 @@ enum {
 	TICK_NS = 100 * 1000 * 1000,
 	PROGRESS_EVERY_OPS = 1 << 14,
 	DONE_BATCH = 64,
-	KERNEL = 0, /* the task of its own threads */
+	/* tasks of its own threads: what they ask of the device, and what they compute */
+	KERNEL = 0,
+	KERNEL_COMPUTES = 1,
+	THREADS = 2, /* the source's, from here */
+	KERNEL_SLICE_NS = 1000 * 1000,
 };
 
-/* A thread of the source, or the kernel's own (index 0). */
+/* A thread of the source, or the kernel's own. */
 struct task {
 	struct op op;
 	struct io_list io;
@@ -92,9 +97,10 @@ struct simulation {
 	struct result_interval before; /* sums at the end of the last interval */
 	uint64_t next_progress_ops;
 
-	ARRAY(struct task) tasks; /* by thread + 1 */
+	ARRAY(struct task) tasks; /* by thread + THREADS */
 	struct queue runnable;    /* waiting for a processor */
 	uint32_t processors, idle_processors;
+	uint64_t kernel_ns; /* that its threads have still to compute */
 	uint64_t borrowed_ns; /* processor time that whoever computes has to make up for */
 	uint64_t busy_ns, busy_device_ns; /* the device's: before counting began */
 
@@ -475,7 +481,7 @@ static void task_done(struct simulation *sim, uint32_t task)
 	    at->op.kind != OP_MARK)
 		recorder_latency(&sim->model->recorder, (enum op_kind)at->op.kind,
 				 sim->now_ns - at->asked_ns);
-	feed_completed(sim->feed, &at->op, task - 1, sim->now_ns);
+	feed_completed(sim->feed, &at->op, task - THREADS, sim->now_ns);
 	sim->source_may_have = true;
 }
 
@@ -540,6 +546,32 @@ static void forget(struct simulation *sim, const struct io_list *list, size_t fi
 	}
 }
 
+/* The kernel's threads compute on: a slice at a time, in turn with whoever else does. */
+static void kernel_slice(struct simulation *sim)
+{
+	uint64_t ns = sim->kernel_ns < KERNEL_SLICE_NS ? sim->kernel_ns : KERNEL_SLICE_NS;
+
+	sim->kernel_ns -= ns;
+	sim->busy_ns += ns;
+	event_add(sim, sim->now_ns + ns, KERNEL_COMPUTES, EVENT_COMPUTED);
+}
+
+static void kernel_compute(struct simulation *sim)
+{
+	struct task *at = &sim->tasks.at[KERNEL_COMPUTES];
+
+	if (at->is_under_way || sim->kernel_ns == 0)
+		return;
+	at->op.kind = OP_COMPUTE;
+	at->is_under_way = true;
+	if (sim->idle_processors == 0) {
+		queue_put(sim, &sim->runnable, KERNEL_COMPUTES);
+		return;
+	}
+	sim->idle_processors--;
+	kernel_slice(sim);
+}
+
 /* The task has a processor: its op is carried out now. */
 static void task_execute(struct simulation *sim, uint32_t task)
 {
@@ -548,6 +580,10 @@ static void task_execute(struct simulation *sim, uint32_t task)
 	size_t first = sim->background.at.count;
 	uint64_t ns;
 
+	if (task == KERNEL_COMPUTES) {
+		kernel_slice(sim);
+		return;
+	}
 	io_list_empty(&at->io);
 	at->next_io = 0;
 	at->waits_for = 0;
@@ -587,7 +623,7 @@ static void task_execute(struct simulation *sim, uint32_t task)
 
 static void task_begin(struct simulation *sim, const struct op *op, uint32_t thread)
 {
-	uint32_t task = thread + 1;
+	uint32_t task = thread + THREADS;
 	struct task *at;
 
 	while (sim->tasks.count <= task)
@@ -620,6 +656,11 @@ static void task_computed(struct simulation *sim, uint32_t task)
 		task_execute(sim, queue_take(sim, &sim->runnable));
 	else if (!at->has_borrowed)
 		sim->idle_processors++;
+	if (task == KERNEL_COMPUTES) {
+		at->is_under_way = false;
+		kernel_compute(sim);
+		return;
+	}
 	if (at->io.sleep_ns > 0)
 		event_add(sim, sim->now_ns + at->io.sleep_ns, task, EVENT_SLEPT);
 	else if (--at->waits_for == 0)
@@ -712,7 +753,8 @@ static void tick(struct simulation *sim)
 		model->fs->background(&model->mount);
 		model->mount.is_background = false;
 		kernel->is_under_way = true;
-		sim->busy_ns += kernel->io.cpu_ns;
+		sim->kernel_ns += kernel->io.cpu_ns;
+		kernel_compute(sim);
 		sim->tasks_under_way++;
 		task_goes_on(sim, KERNEL);
 	}
@@ -852,7 +894,8 @@ bool simulation_run(struct model *model, struct error *error)
 
 	sim.request_bytes_max = device_request_bytes_max(sim.device);
 	model->background = &sim.background;
-	(void)array_push(&sim.tasks);
+	for (int i = 0; i < THREADS; i++)
+		(void)array_push(&sim.tasks);
 	(void)array_push(&sim.requests);
 	(void)array_push(&sim.waiters);
 	(void)array_push(&sim.written);
