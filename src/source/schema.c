@@ -288,8 +288,11 @@ static bool value_read(const struct yaml *yaml, const struct schema_key *key,
 	char found[128];
 	struct error inner;
 
-	if (node->is_null && key->fallback[0] == '\0' && key->type != SCHEMA_TEXT)
-		return true; /* `compare:` and nothing: none */
+	/* `compare:` and nothing: none; of a single value that is a slip, unless --set took it away */
+	if (node->is_null && node->kind == YAML_SCALAR && strcmp(key->fallback, "required") != 0 &&
+	    (node->origin || key->type == SCHEMA_NODE || key->type == SCHEMA_MAPPING ||
+	     key->type == SCHEMA_LIST || key->type == SCHEMA_NAMES))
+		return true;
 	switch (key->type) {
 	case SCHEMA_TARGET:
 		return true;

@@ -100,7 +100,7 @@ struct simulation {
 	ARRAY(struct task) tasks; /* by thread + THREADS */
 	struct queue runnable;    /* waiting for a processor */
 	uint32_t processors, idle_processors;
-	uint64_t kernel_ns; /* that its threads have still to compute */
+	uint64_t kernel_ns;   /* that its threads have still to compute */
 	uint64_t borrowed_ns; /* processor time that whoever computes has to make up for */
 	uint64_t busy_ns, busy_device_ns; /* the device's: before counting began */
 
@@ -374,8 +374,8 @@ static void background_submit(struct simulation *sim)
 	       sim->background_next < sim->background.at.count) {
 		size_t first = sim->background_next;
 		struct io io = take_merged(sim, &sim->background, &sim->background_next);
-		uint32_t count = submit(sim, &io, &sim->background, first,
-					sim->background_next, NONE, false);
+		uint32_t count = submit(sim, &io, &sim->background, first, sim->background_next,
+					NONE, false);
 
 		sim->background_under_way += count;
 		/* Merged, or cut: each is one request now. */
