@@ -179,6 +179,12 @@ static enum turn state_write(struct pgbench *pg, struct process *process, struct
 	case 8:
 		page = pg->checkpoint.clog_page;
 		path = path_make(pg, "pg_xact/%04X", (unsigned int)(page / CLOG_PAGES_PER_FILE));
+		/* SlruPhysicalWritePage() opens with O_CREAT; the first one is there. */
+		if (page / CLOG_PAGES_PER_FILE > pg->checkpoint.clog_file) {
+			pg->checkpoint.clog_file++;
+			frame->step = 8;
+			return op_make(pg, process, OP_CREATE, STREAM_OTHER, path, 0, 0);
+		}
 		if (page < last) {
 			pg->checkpoint.clog_page++;
 			frame->step = 8;
