@@ -213,6 +213,7 @@ struct checkpoint {
 	uint64_t recycle_end, recycle_first_free; /* segments */
 	uint32_t relation, file;                  /* being synced */
 	uint64_t clog_page;                       /* the first one not written yet */
+	uint64_t clog_file, clog_unsynced;        /* its last file; the first to be synced */
 };
 
 struct writer {
