@@ -131,6 +131,31 @@ static void prefetch(struct model *model, const struct op *op, enum cache_prefet
 		cache_prefetch(model->cache, model->opens.all.at[id].handle, op->offset, step);
 }
 
+/* So many pages of what an op is about are fetched: a database's block has two. */
+enum { EXPECTED_BYTES_MAX = 8192 };
+
+void model_expect(void *context, const struct op *op, enum op_nearness nearness)
+{
+	struct model *model = context;
+	uint32_t known =
+		op->path < model->tree.by_path.count ? model->tree.by_path.at[op->path] : 0;
+	uint32_t file = known ? model->tree.nodes.at[known - 1].file : 0;
+	uint64_t bytes = op->bytes < EXPECTED_BYTES_MAX ? op->bytes : EXPECTED_BYTES_MAX;
+
+	if (!file)
+		return;
+	if (nearness != OP_SOONER) {
+		cache_prefetch_file(model->cache, file, op->offset,
+				    nearness == OP_LATER ? CACHE_PREFETCH_DIRECTORY
+							 : CACHE_PREFETCH_INDEX);
+		return;
+	}
+	for (uint64_t at = op->offset; at < op->offset + bytes; at += PAGE_BYTES)
+		cache_prefetch_file(model->cache, file, at, CACHE_PREFETCH_RECORD);
+	if (op->kind == OP_WRITE)
+		cache_prefetch_file(model->cache, file, op->offset, CACHE_PREFETCH_WRITE);
+}
+
 __attribute__((noinline)) void model_sample(struct model *model)
 {
 	struct counters now;

@@ -58,6 +58,12 @@ void model_write_back(struct model *model);
 /* The file that an op means, if it is there; 0: none. */
 uint32_t operation_file(const struct model *model, const struct op *op);
 
+/*
+ * An op will probably come (op/source.h, op_foresight): a random page costs several misses of the
+ * processor's caches, which begin now.
+ */
+void model_expect(void *model, const struct op *op, enum op_nearness nearness);
+
 /* A sample of the levels, for the recorder. */
 void model_sample(struct model *model);
 

@@ -368,8 +368,8 @@ static void background_submit(struct simulation *sim)
 	       sim->background_next < sim->background.at.count) {
 		size_t first = sim->background_next;
 		struct io io = take_merged(sim, &sim->background, &sim->background_next);
-		uint32_t count = submit(sim, &io, &sim->background, first,
-					sim->background_next, NONE, false);
+		uint32_t count = submit(sim, &io, &sim->background, first, sim->background_next,
+					NONE, false);
 
 		sim->background_under_way += count;
 		/* Merged, or cut: each is one request now. */
@@ -852,11 +852,13 @@ bool simulation_run(struct model *model, struct error *error)
 
 	sim.request_bytes_max = device_request_bytes_max(sim.device);
 	model->background = &sim.background;
+	model->source->foresight = (struct op_foresight){model, model_expect};
 	(void)array_push(&sim.tasks);
 	(void)array_push(&sim.requests);
 	(void)array_push(&sim.waiters);
 	(void)array_push(&sim.written);
 	done = loop(&sim);
+	model->source->foresight.expect = NULL;
 	if (done)
 		finish(&sim);
 	model->background = NULL;
