@@ -942,6 +942,7 @@ static bool workload_make(struct player *player, struct job_state *state, uint32
 	const struct scenario_job *job = state->job;
 	struct workload_place place = {
 		.paths = player->source.paths,
+		.foresight = &player->source.foresight,
 		.first_thread = *order + 1,
 		.first_stream = job->first_stream,
 		.seed = player->seed,

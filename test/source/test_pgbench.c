@@ -365,6 +365,23 @@ static void operations_are_possible(void **state)
 	}
 }
 
+static void the_commit_log_has_another_file_after_a_million(void **state)
+{
+	static struct driver driver;
+	uint32_t path;
+
+	(void)state;
+	memset(&world, 0, sizeof(world));
+	run_look(&driver,
+		 "{scale: 20, clients: 6, transactions: 180000, shared_buffers: 512MiB, "
+		 "checkpoint_timeout: 1s, full_page_writes: no}",
+		 1, look_at);
+	if (!path_find(driver.paths, "pg_xact/0001", 12, &path))
+		fail_msg("no pg_xact/0001");
+	assert_int_not_equal(world.file_of[path], 0);
+	driver_close(&driver);
+}
+
 static void the_same_seed_gives_the_same(void **state)
 {
 	static struct driver driver;
@@ -586,6 +603,7 @@ int main(void)
 		cmocka_unit_test(an_open_loop_keeps_its_rate),
 		cmocka_unit_test(checkpoints_come_by_time_too),
 		cmocka_unit_test(operations_are_possible),
+		cmocka_unit_test(the_commit_log_has_another_file_after_a_million),
 		cmocka_unit_test(the_same_seed_gives_the_same),
 		cmocka_unit_test(a_job_can_be_a_workload),
 		cmocka_unit_test(a_job_ends_a_workload),

@@ -896,10 +896,12 @@ bool simulation_run(struct model *model, struct error *error)
 	model->background = &sim.background;
 	for (int i = 0; i < THREADS; i++)
 		(void)array_push(&sim.tasks);
+	model->source->foresight = (struct op_foresight){model, model_expect};
 	(void)array_push(&sim.requests);
 	(void)array_push(&sim.waiters);
 	(void)array_push(&sim.written);
 	done = loop(&sim);
+	model->source->foresight.expect = NULL;
 	if (done)
 		finish(&sim);
 	model->background = NULL;

@@ -147,6 +147,11 @@ static enum turn sync_one(struct pgbench *pg, struct process *process, enum stre
 	return op_make(pg, process, OP_FSYNC, stream, path, 0, 0);
 }
 
+static uint32_t clog_path(struct pgbench *pg, uint64_t file)
+{
+	return path_make(pg, "pg_xact/%04X", (unsigned int)file);
+}
+
 /* The commit log's pages since the last time, then directories, then the origins' file. */
 static enum turn state_write(struct pgbench *pg, struct process *process, struct frame *frame)
 {
@@ -178,8 +183,8 @@ static enum turn state_write(struct pgbench *pg, struct process *process, struct
 		return sync_one(pg, process, STREAM_OTHER, pg->path_logical);
 	case 8:
 		page = pg->checkpoint.clog_page;
-		path = path_make(pg, "pg_xact/%04X", (unsigned int)(page / CLOG_PAGES_PER_FILE));
-		/* SlruPhysicalWritePage() opens with O_CREAT; the first one is there. */
+		path = clog_path(pg, page / CLOG_PAGES_PER_FILE);
+		/* SlruPhysicalWritePage(): with O_CREAT. */
 		if (page / CLOG_PAGES_PER_FILE > pg->checkpoint.clog_file) {
 			pg->checkpoint.clog_file++;
 			frame->step = 8;
@@ -201,12 +206,16 @@ static enum turn state_write(struct pgbench *pg, struct process *process, struct
 /* ProcessSyncRequests(): the relations' files, and the commit log's. */
 static enum turn files_sync(struct pgbench *pg, struct process *process, struct frame *frame)
 {
+	struct checkpoint *checkpoint = &pg->checkpoint;
+	uint32_t path;
+
 	if (frame->step == 0) {
-		frame->step = 1;
-		return sync_one(
-			pg, process, STREAM_OTHER,
-			path_make(pg, "pg_xact/%04X",
-				  (unsigned int)(pg->checkpoint.clog_page / CLOG_PAGES_PER_FILE)));
+		path = clog_path(pg, checkpoint->clog_unsynced);
+		if (checkpoint->clog_unsynced < checkpoint->clog_file)
+			checkpoint->clog_unsynced++;
+		else
+			frame->step = 1;
+		return sync_one(pg, process, STREAM_OTHER, path);
 	}
 	for (; frame->block < REL_COUNT; frame->block++, frame->at = 0) {
 		struct relation *relation = &pg->relations[frame->block];
