@@ -289,7 +289,8 @@ static bool value_read(const struct yaml *yaml, const struct schema_key *key,
 	struct error inner;
 
 	if (node->is_null && strcmp(key->fallback, "required") != 0 &&
-	    (key->type == SCHEMA_NODE || key->type == SCHEMA_MAPPING || key->type == SCHEMA_LIST || key->type == SCHEMA_NAMES))
+	    (key->type == SCHEMA_NODE || key->type == SCHEMA_MAPPING || key->type == SCHEMA_LIST ||
+	     key->type == SCHEMA_NAMES))
 		return true; /* `compare:` and nothing: none */
 	switch (key->type) {
 	case SCHEMA_TARGET:

@@ -13,7 +13,8 @@
  * The requests from `first` on bring in, or write, this run of the file's pages. Returns how many
  * pages.
  */
-static uint64_t tag(struct io_list *list, size_t first, const struct cache_run *run, bool is_background)
+static uint64_t tag(struct io_list *list, size_t first, const struct cache_run *run,
+		    bool is_background)
 {
 	uint64_t index = run->index;
 

@@ -368,8 +368,8 @@ static void background_submit(struct simulation *sim)
 	       sim->background_next < sim->background.at.count) {
 		size_t first = sim->background_next;
 		struct io io = take_merged(sim, &sim->background, &sim->background_next);
-		uint32_t count = submit(sim, &io, &sim->background, first,
-					sim->background_next, NONE, false);
+		uint32_t count = submit(sim, &io, &sim->background, first, sim->background_next,
+					NONE, false);
 
 		sim->background_under_way += count;
 		/* Merged, or cut: each is one request now. */
