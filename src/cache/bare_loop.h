@@ -78,10 +78,12 @@ static inline uint32_t bare_find_in(const struct bare *bare, const struct bare_l
 
 /*
  * A line is two of these. Where the processor has 32-byte registers, a clone of the loop uses them.
+ * Which clone it is, is asked of the processor before a sanitizer has set itself up: none there.
  */
 typedef uint32_t bare_vector __attribute__((vector_size(32)));
 
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&                \
+	!defined(__SANITIZE_THREAD__)
 #define BARE_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define BARE_CLONES

@@ -118,6 +118,8 @@ static void each_name_finds_its_own_value(void **state)
 
 static void what_is_not_known_has_no_value(void **state)
 {
+	static const char longer_than_any[] = "a_name_that_is_longer_than_any_that_could_be_there_"
+					      "and_longer_than_what_there_is_room_for_anywhere";
 	static const char *const names[] = {
 		"refaults",
 		"share",
@@ -132,8 +134,7 @@ static void what_is_not_known_has_no_value(void **state)
 		"device.",
 		"transactions",
 		"wal_bytes/",
-		"a_name_that_is_longer_than_any_that_could_be_there_"
-		"and_longer_than_what_there_is_room_for_anywhere",
+		longer_than_any,
 	};
 	static const char *const timely[] = {
 		"elapsed_ns",  "work",           "tps",          "ops_per_second",

@@ -413,7 +413,8 @@ static bool rename_node(struct model *model, const struct op *op, uint32_t from,
 		unlink_node(model, to);
 	open_close_all(model, to);
 	/* Open descriptors follow the file: each pins the name that it has now. */
-	for (uint32_t id = model->tree.nodes.at[from].opens; id; id = model->opens.all.at[id].next) {
+	for (uint32_t id = model->tree.nodes.at[from].opens; id;
+	     id = model->opens.all.at[id].next) {
 		cache_name_get(model->cache, model->tree.nodes.at[to].name);
 		cache_name_put(model->cache, model->tree.nodes.at[from].name);
 	}
