@@ -232,6 +232,14 @@ void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 	cache_prefetch_file(cache, cache->opens.at[handle].file, offset, step);
 }
 
+void cache_prefetch_open(const struct cache *cache, uint32_t handle)
+{
+	const char *at = (const char *)&cache->opens.at[handle];
+
+	__builtin_prefetch(at, 1);
+	__builtin_prefetch(at + sizeof(struct open_file) - 1, 1);
+}
+
 bool cache_bare_access(struct cache *cache, uint32_t file, uint64_t index)
 {
 	uint32_t slot = cache_lookup(cache, file, index);

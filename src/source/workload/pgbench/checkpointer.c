@@ -107,7 +107,7 @@ static void blocks_prefetch(struct pgbench *pg)
 		const struct buffer *buffer = &pg->buffers.at[(uint32_t)next[ahead]];
 
 		if (buffer->flags & BUFFER_NEEDED)
-			block_expect(pg, buffer->block, OP_WRITE, nearness[ahead]);
+			block_expect(pg, NULL, buffer->block, OP_WRITE, nearness[ahead]);
 	}
 }
 
