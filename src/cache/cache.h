@@ -206,7 +206,9 @@ enum cache_prefetch {
 };
 void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 		    enum cache_prefetch step);
-/* The same of a file, by its number. */
+/* What an open file remembers will be looked at. */
+void cache_prefetch_open(const struct cache *cache, uint32_t handle);
+/* The same as cache_prefetch() of a file, by its number. */
 void cache_prefetch_file(const struct cache *cache, uint32_t file, uint64_t offset,
 			 enum cache_prefetch step);
 

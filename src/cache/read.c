@@ -208,10 +208,11 @@ void cache_prefetch_file(const struct cache *cache, uint32_t number, uint64_t of
 	}
 	if (step == CACHE_PREFETCH_WRITE) {
 		__builtin_prefetch(&node->dirty, 1);
-		__builtin_prefetch(&cache->index.heads[id], 1);
 		return;
 	}
 	low = node->low[page_index];
+	if (step == CACHE_PREFETCH_RECORD)
+		__builtin_prefetch(&cache->index.heads[id], 1);
 	if (low & LOW_RESIDENT) {
 		if (step == CACHE_PREFETCH_RECORD) {
 			__builtin_prefetch(&pages[low & LOW_MASK], 1);
@@ -221,7 +222,6 @@ void cache_prefetch_file(const struct cache *cache, uint32_t number, uint64_t of
 		}
 	} else if (step == CACHE_PREFETCH_RECORD) {
 		/* It will be inserted. */
-		__builtin_prefetch(&cache->index.heads[id], 1);
 		__builtin_prefetch(&node->high[page_index], 1);
 	}
 }
@@ -230,6 +230,14 @@ void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 		    enum cache_prefetch step)
 {
 	cache_prefetch_file(cache, cache->opens.at[handle].file, offset, step);
+}
+
+void cache_prefetch_open(const struct cache *cache, uint32_t handle)
+{
+	const char *at = (const char *)&cache->opens.at[handle];
+
+	__builtin_prefetch(at, 1);
+	__builtin_prefetch(at + sizeof(struct open_file) - 1, 1);
 }
 
 bool cache_bare_access(struct cache *cache, uint32_t file, uint64_t index)

@@ -126,7 +126,7 @@ static void prefetch(struct model *model, const struct op *op, enum cache_prefet
 
 	if (!known || (op->kind != OP_READ && op->kind != OP_WRITE))
 		return;
-	id = model->tree.nodes.at[known - 1].opens;
+	id = model->tree.nodes.at[known - 1].opens.first;
 	if (id && model->opens.all.at[id].thread == op->thread)
 		cache_prefetch(model->cache, model->opens.all.at[id].handle, op->offset, step);
 }
@@ -142,8 +142,17 @@ void model_expect(void *context, const struct op *op, enum op_nearness nearness)
 	uint32_t file = known ? model->tree.nodes.at[known - 1].file : 0;
 	uint64_t bytes = op->bytes < EXPECTED_BYTES_MAX ? op->bytes : EXPECTED_BYTES_MAX;
 
+	uint32_t id;
+
 	if (!file)
 		return;
+	if (nearness == OP_SOON && op->thread) {
+		id = opens_find(&model->opens, &model->tree.nodes.at[known - 1].opens, file,
+				op->thread);
+		cache_prefetch_open(model->cache, model->opens.all.at[id].handle);
+	}
+	if (nearness == OP_LATER)
+		opens_prefetch(&model->opens, file, op->thread);
 	if (nearness != OP_SOONER) {
 		cache_prefetch_file(model->cache, file, op->offset,
 				    nearness == OP_LATER ? CACHE_PREFETCH_DIRECTORY

@@ -15,61 +15,52 @@ void opens_deinit(struct opens *opens)
 
 /* ---- the hash: linear probing, at most half full; a removal moves later entries back ---- */
 
-static inline uint32_t bucket_of(const struct opens *opens, uint32_t file, uint32_t thread)
-{
-	uint64_t mixed = ((uint64_t)file << 32 | thread) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (uint32_t)(mixed >> 40) & opens->bucket_mask;
-}
-
 static void bucket_put(struct opens *opens, uint32_t id)
 {
 	const struct open *open = &opens->all.at[id];
-	uint32_t at = bucket_of(opens, open->file, open->thread);
+	uint32_t at = opens_bucket(opens, open->file, open->thread);
 
-	while (opens->buckets[at])
+	while (opens->buckets[at].id)
 		at = (at + 1) & opens->bucket_mask;
-	opens->buckets[at] = id;
+	opens->buckets[at] = (struct open_bucket){id, open->file, open->thread};
 }
 
 static void hash_double(struct opens *opens)
 {
-	uint32_t *old = opens->buckets, count = opens->bucket_mask + 1;
+	struct open_bucket *old = opens->buckets;
+	uint32_t count = opens->bucket_mask + 1;
 
 	opens->bucket_mask = count * 2 - 1;
 	opens->buckets = memory_alloc((size_t)count * 2, sizeof(*opens->buckets));
 	for (uint32_t i = 0; i < count; i++)
-		if (old[i])
-			bucket_put(opens, old[i]);
+		if (old[i].id)
+			bucket_put(opens, old[i].id);
 	memory_free(old);
 }
 
 static void hash_add(struct opens *opens, uint32_t id)
 {
-	if (opens->all.at[id].is_hashed)
-		return;
 	if (++opens->hashed_count * 2 > opens->bucket_mask)
 		hash_double(opens);
-	opens->all.at[id].is_hashed = true;
 	bucket_put(opens, id);
 }
 
 static void hash_remove(struct opens *opens, uint32_t id)
 {
 	const struct open *open = &opens->all.at[id];
-	uint32_t mask = opens->bucket_mask, hole = bucket_of(opens, open->file, open->thread);
+	uint32_t mask = opens->bucket_mask, hole = opens_bucket(opens, open->file, open->thread);
 
-	while (opens->buckets[hole] != id)
+	while (opens->buckets[hole].id != id)
 		hole = (hole + 1) & mask;
-	opens->buckets[hole] = 0;
-	for (uint32_t at = (hole + 1) & mask; opens->buckets[at]; at = (at + 1) & mask) {
-		const struct open *later = &opens->all.at[opens->buckets[at]];
-		uint32_t home = bucket_of(opens, later->file, later->thread);
+	opens->buckets[hole].id = 0;
+	for (uint32_t at = (hole + 1) & mask; opens->buckets[at].id; at = (at + 1) & mask) {
+		const struct open_bucket *later = &opens->buckets[at];
+		uint32_t home = opens_bucket(opens, later->file, later->thread);
 
 		/* Unless its home lies between the hole and it. */
 		if (((at - home) & mask) >= ((at - hole) & mask)) {
 			opens->buckets[hole] = opens->buckets[at];
-			opens->buckets[at] = 0;
+			opens->buckets[at].id = 0;
 			hole = at;
 		}
 	}
@@ -78,28 +69,23 @@ static void hash_remove(struct opens *opens, uint32_t id)
 
 /* ---- the lists ---- */
 
-uint32_t opens_find(const struct opens *opens, uint32_t first, uint32_t thread)
+uint32_t opens_find(const struct opens *opens, const struct open_list *list, uint32_t file,
+		    uint32_t thread)
 {
-	const struct open *open = &opens->all.at[first];
-	uint32_t file = open->file, at, id;
+	const struct open_bucket *bucket;
 
-	if (!first || open->thread == thread)
-		return first;
-	/* Alone since it came. */
-	if (!open->is_hashed)
-		return 0;
-	for (at = bucket_of(opens, file, thread); (id = opens->buckets[at]) != 0;
-	     at = (at + 1) & opens->bucket_mask) {
-		open = &opens->all.at[id];
-		if (open->thread == thread && open->file == file)
-			return id;
+	if (!list->is_hashed)
+		return opens->all.at[list->first].thread == thread ? list->first : 0;
+	for (uint32_t at = opens_bucket(opens, file, thread);; at = (at + 1) & opens->bucket_mask) {
+		bucket = &opens->buckets[at];
+		if (!bucket->id || (bucket->thread == thread && bucket->file == file))
+			return bucket->id;
 	}
-	return 0;
 }
 
-void opens_add(struct opens *opens, uint32_t *first, const struct open *open)
+void opens_add(struct opens *opens, struct open_list *list, const struct open *open)
 {
-	uint32_t id = opens->free, next = *first;
+	uint32_t id = opens->free, next = list->first;
 
 	if (id)
 		opens->free = opens->all.at[id].next;
@@ -108,28 +94,31 @@ void opens_add(struct opens *opens, uint32_t *first, const struct open *open)
 	opens->all.at[id] = *open;
 	opens->all.at[id].next = next;
 	opens->all.at[id].prev = 0;
-	opens->all.at[id].is_hashed = false;
 	if (next) {
 		opens->all.at[next].prev = id;
-		hash_add(opens, next);
+		if (!list->is_hashed)
+			hash_add(opens, next);
 		hash_add(opens, id);
+		list->is_hashed = true;
 	}
-	*first = id;
+	list->first = id;
 	opens->count++;
 }
 
-void opens_remove(struct opens *opens, uint32_t *first, uint32_t id)
+void opens_remove(struct opens *opens, struct open_list *list, uint32_t id)
 {
 	struct open *open = &opens->all.at[id];
 
-	if (open->is_hashed)
+	if (list->is_hashed)
 		hash_remove(opens, id);
 	if (open->prev)
 		opens->all.at[open->prev].next = open->next;
 	else
-		*first = open->next;
+		list->first = open->next;
 	if (open->next)
 		opens->all.at[open->next].prev = open->prev;
+	if (!list->first)
+		list->is_hashed = false;
 	open->next = opens->free;
 	opens->free = id;
 	opens->count--;

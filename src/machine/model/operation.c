@@ -139,6 +139,17 @@ static void create_held(struct model *model, uint32_t node, bool is_directory)
 
 /* ---- open files ---- */
 
+/*
+ * The file that an op on this node means: the name's, or that of a descriptor whose name is gone.
+ * 0: none.
+ */
+static uint32_t node_file(const struct model *model, uint32_t node)
+{
+	const struct tree_node *at = &model->tree.nodes.at[node];
+
+	return at->file ? at->file : model->opens.all.at[at->opens.first].file;
+}
+
 /* The descriptor is paid for already; the node is held, and this takes over the hold. */
 static uint32_t open_add(struct model *model, uint32_t node, uint32_t thread)
 {
@@ -153,10 +164,11 @@ static uint32_t open_add(struct model *model, uint32_t node, uint32_t thread)
 /* The thread's handle of this file, opening it if it is not open. */
 static uint32_t open_get(struct model *model, uint32_t node, uint32_t thread)
 {
-	uint32_t id = opens_find(&model->opens, model->tree.nodes.at[node].opens, thread);
+	const struct tree_node *at = &model->tree.nodes.at[node];
+	uint32_t id = opens_find(&model->opens, &at->opens, node_file(model, node), thread);
 
-	if (!id && !model->tree.nodes.at[node].file)
-		id = model->tree.nodes.at[node].opens; /* unlinked: another thread's will do */
+	if (!id && !at->file)
+		id = at->opens.first; /* unlinked: another thread's will do */
 	if (id)
 		return model->opens.all.at[id].handle;
 	cache_open_pay(model->cache);
@@ -175,19 +187,8 @@ static void open_close(struct model *model, uint32_t node, uint32_t id)
 
 static void open_close_all(struct model *model, uint32_t node)
 {
-	while (model->tree.nodes.at[node].opens)
-		open_close(model, node, model->tree.nodes.at[node].opens);
-}
-
-/*
- * The file that an op on this node means: the name's, or that of a descriptor whose name is gone.
- * 0: none.
- */
-static uint32_t node_file(const struct model *model, uint32_t node)
-{
-	const struct tree_node *at = &model->tree.nodes.at[node];
-
-	return at->file ? at->file : at->opens ? model->opens.all.at[at->opens].file : 0;
+	while (model->tree.nodes.at[node].opens.first)
+		open_close(model, node, model->tree.nodes.at[node].opens.first);
 }
 
 uint32_t operation_file(const struct model *model, const struct op *op)
@@ -413,7 +414,7 @@ static bool rename_node(struct model *model, const struct op *op, uint32_t from,
 		unlink_node(model, to);
 	open_close_all(model, to);
 	/* Open descriptors follow the file: each pins the name that it has now. */
-	for (uint32_t id = model->tree.nodes.at[from].opens; id;
+	for (uint32_t id = model->tree.nodes.at[from].opens.first; id;
 	     id = model->opens.all.at[id].next) {
 		cache_name_get(model->cache, model->tree.nodes.at[to].name);
 		cache_name_put(model->cache, model->tree.nodes.at[from].name);
@@ -531,13 +532,13 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		}
 		return true;
 	case OP_CLOSE: {
-		uint32_t first = model->tree.nodes.at[node].opens;
-		uint32_t id = opens_find(&model->opens, first, op->thread);
+		const struct open_list *list = &model->tree.nodes.at[node].opens;
+		uint32_t id = opens_find(&model->opens, list, node_file(model, node), op->thread);
 
-		if (!first)
+		if (!list->first)
 			return op_error(model, op, error, "it is not open");
 		/* Somebody else may have opened it: threads of one process share descriptors. */
-		open_close(model, node, id ? id : first);
+		open_close(model, node, id ? id : list->first);
 		return true;
 	}
 	default:

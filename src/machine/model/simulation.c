@@ -26,6 +26,7 @@ enum {
 	TICK_NS = 100 * 1000 * 1000,
 	PROGRESS_EVERY_OPS = 1 << 14,
 	DONE_BATCH = 64,
+	BACKGROUND_AHEAD = 8,
 	/* tasks of its own threads: what they ask of the device, and what they compute */
 	KERNEL = 0,
 	KERNEL_COMPUTES = 1,
@@ -368,6 +369,23 @@ static struct io take_merged(const struct simulation *sim, const struct io_list 
 
 /* ---- the background ---- */
 
+/* When it is done its pages' records are looked at, which nobody has touched for long. */
+static void background_prefetch(const struct simulation *sim, size_t at)
+{
+	const struct io *io = &sim->background.at.at[at];
+	const struct cache *cache = sim->model->cache;
+
+	if (io->file)
+		for (uint64_t page = io->index; page < io->index + 2; page++)
+			cache_prefetch_file(cache, io->file, page * PAGE_BYTES,
+					    CACHE_PREFETCH_RECORD);
+	at += BACKGROUND_AHEAD;
+	if (at < sim->background.at.count && sim->background.at.at[at].file)
+		cache_prefetch_file(cache, sim->background.at.at[at].file,
+				    sim->background.at.at[at].index * PAGE_BYTES,
+				    CACHE_PREFETCH_INDEX);
+}
+
 static void background_submit(struct simulation *sim)
 {
 	while (sim->background_under_way < sim->background_depth &&
@@ -377,6 +395,7 @@ static void background_submit(struct simulation *sim)
 		uint32_t count = submit(sim, &io, &sim->background, first, sim->background_next,
 					NONE, false);
 
+		background_prefetch(sim, first);
 		sim->background_under_way += count;
 		/* Merged, or cut: each is one request now. */
 		if (io.file && io.kind == IO_WRITE)

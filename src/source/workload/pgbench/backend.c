@@ -640,20 +640,27 @@ static void transaction_draw(struct pgbench *pg, struct backend *backend)
  * The blocks of the next transaction are lines of memory that nobody has touched for long, each
  * found by way of the one before: a transaction is long enough for all of them to come in.
  */
-static void transaction_prefetch(struct pgbench *pg, const struct backend *backend,
+static void transaction_prefetch(struct pgbench *pg, const struct process *process,
 				 enum block_step step)
 {
-	const struct drawn *then = &backend->then;
+	const struct drawn *then = &process->backend->then;
 	uint32_t leaf = then->aid / LEAF_ENTRIES;
+	uint32_t inner = tree_block(&pg->accounts_tree, 1, leaf);
 
-	block_prefetch(pg, relation_block(pg, REL_ACCOUNTS, then->aid / pg->accounts_rows_per_page),
+	block_prefetch(pg, process,
+		       relation_block(pg, REL_ACCOUNTS, then->aid / pg->accounts_rows_per_page),
 		       step);
-	block_prefetch(pg, leaf_block(pg, then->aid), step);
+	block_prefetch(pg, process, leaf_block(pg, then->aid), step);
 	if (step <= BLOCK_BUFFER)
-		block_prefetch(pg,
-			       relation_block(pg, REL_ACCOUNTS_PKEY,
-					      tree_block(&pg->accounts_tree, 1, leaf)),
-			       step);
+		block_prefetch(pg, NULL, relation_block(pg, REL_ACCOUNTS_PKEY, inner), step);
+	/* A row says in which block it is, so these come a step later; they are there. */
+	if (step != BLOCK_BUFFER && step != BLOCK_SOON)
+		return;
+	for (int i = 0; i < 2; i++)
+		block_prefetch(pg, NULL,
+			       relation_block(pg, pg->tables[i].heap,
+					      pg->tables[i].at[then->rows[i]].page),
+			       step - 1);
 }
 
 static void transaction_take(struct pgbench *pg, struct backend *backend)
@@ -807,11 +814,11 @@ enum turn backend_main(struct pgbench *pg, struct process *process, struct frame
 	case CLIENT_COMPUTE:
 		frame->step = CLIENT_TELLERS;
 		transaction_draw(pg, backend);
-		transaction_prefetch(pg, backend, BLOCK_BUCKET);
+		transaction_prefetch(pg, process, BLOCK_BUCKET);
 		return compute_until(pg, process, 5);
 	case CLIENT_TELLERS:
 		frame->step = CLIENT_BRANCHES;
-		transaction_prefetch(pg, backend, BLOCK_BUFFER);
+		transaction_prefetch(pg, process, BLOCK_BUFFER);
 		routine_call(process, tellers_update);
 		return TURN_ON;
 	case CLIENT_BRANCHES:
@@ -829,11 +836,11 @@ enum turn backend_main(struct pgbench *pg, struct process *process, struct frame
 		return TURN_ON;
 	case CLIENT_COMPUTE_LAST:
 		frame->step = CLIENT_COMMIT;
-		transaction_prefetch(pg, backend, BLOCK_SOON);
+		transaction_prefetch(pg, process, BLOCK_SOON);
 		return compute_until(pg, process, 8);
 	case CLIENT_COMMIT:
 		frame->step = CLIENT_END;
-		transaction_prefetch(pg, backend, BLOCK_SOONER);
+		transaction_prefetch(pg, process, BLOCK_SOONER);
 		return transaction_commit(pg, process);
 	default:
 		transaction_end(pg, process);

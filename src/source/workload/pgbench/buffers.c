@@ -55,18 +55,21 @@ uint32_t buffer_find(const struct pgbench *pg, uint32_t block)
 	return at;
 }
 
-void block_expect(struct pgbench *pg, uint32_t block, enum op_kind kind, enum op_nearness nearness)
+void block_expect(struct pgbench *pg, const struct process *process, uint32_t block,
+		  enum op_kind kind, enum op_nearness nearness)
 {
 	const struct op_foresight *foresight = pg->place.foresight;
 	struct op op = {.bytes = BLOCK_BYTES, .kind = (uint8_t)kind};
 
 	if (!foresight || !foresight->expect)
 		return;
+	op.thread = process ? pg->place.first_thread + process->index : 0;
 	op.path = relation_file(pg, relation_of(pg, block), block, &op.offset)->path;
 	foresight->expect(foresight->context, &op, nearness);
 }
 
-void block_prefetch(struct pgbench *pg, uint32_t block, enum block_step step)
+void block_prefetch(struct pgbench *pg, const struct process *process, uint32_t block,
+		    enum block_step step)
 {
 	uint32_t at;
 
@@ -79,12 +82,13 @@ void block_prefetch(struct pgbench *pg, uint32_t block, enum block_step step)
 		at = *bucket_of(&pg->buffers, block);
 		if (at != BUFFER_NONE)
 			__builtin_prefetch(&pg->buffers.at[at], 1);
-		block_expect(pg, block, OP_READ, OP_LATER);
+		block_expect(pg, process, block, OP_READ, OP_LATER);
 		break;
 	case BLOCK_SOON:
 	case BLOCK_SOONER:
 		if (buffer_find(pg, block) == BUFFER_NONE)
-			block_expect(pg, block, OP_READ, step == BLOCK_SOON ? OP_SOON : OP_SOONER);
+			block_expect(pg, process, block, OP_READ,
+				     step == BLOCK_SOON ? OP_SOON : OP_SOONER);
 		break;
 	}
 }
@@ -141,14 +145,14 @@ static void victims_prefetch(struct pgbench *pg)
 
 	if (buffer->usage == 0 && buffer->block != BLOCK_NONE) {
 		__builtin_prefetch(bucket_of(&pg->buffers, buffer->block), 1);
-		block_expect(pg, buffer->block, OP_WRITE, OP_LATER);
+		block_expect(pg, NULL, buffer->block, OP_WRITE, OP_LATER);
 	}
 	buffer = victim_ahead(&pg->buffers, AHEAD_SOON);
 	if (buffer->usage == 0 && buffer->flags & BUFFER_DIRTY)
-		block_expect(pg, buffer->block, OP_WRITE, OP_SOON);
+		block_expect(pg, NULL, buffer->block, OP_WRITE, OP_SOON);
 	buffer = victim_ahead(&pg->buffers, AHEAD_SOONER);
 	if (buffer->usage == 0 && buffer->flags & BUFFER_DIRTY)
-		block_expect(pg, buffer->block, OP_WRITE, OP_SOONER);
+		block_expect(pg, NULL, buffer->block, OP_WRITE, OP_SOONER);
 }
 
 /* The hand goes round to the first that has not been used and that nobody holds. */

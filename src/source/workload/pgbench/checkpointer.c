@@ -90,6 +90,27 @@ static bool is_ahead(const struct pgbench *pg)
 	       progress * pg->options->checkpoint_timeout_ns >= whole * elapsed;
 }
 
+/* The next blocks, sorted, lie anywhere in the pool: they are looked up a step at a time. */
+enum { AHEAD_BUFFER = 8, AHEAD_LATER = 6, AHEAD_SOON = 4, AHEAD_SOONER = 2 };
+
+static void blocks_prefetch(struct pgbench *pg)
+{
+	static const enum op_nearness nearness[] = {
+		[AHEAD_LATER] = OP_LATER, [AHEAD_SOON] = OP_SOON, [AHEAD_SOONER] = OP_SOONER};
+	const struct checkpoint *checkpoint = &pg->checkpoint;
+	const uint64_t *next = &checkpoint->sorted[checkpoint->done];
+
+	if (checkpoint->to_write - checkpoint->done <= AHEAD_BUFFER)
+		return;
+	__builtin_prefetch(&pg->buffers.at[(uint32_t)next[AHEAD_BUFFER]], 1);
+	for (uint32_t ahead = AHEAD_SOONER; ahead <= AHEAD_LATER; ahead += 2) {
+		const struct buffer *buffer = &pg->buffers.at[(uint32_t)next[ahead]];
+
+		if (buffer->flags & BUFFER_NEEDED)
+			block_expect(pg, NULL, buffer->block, OP_WRITE, nearness[ahead]);
+	}
+}
+
 enum { BLOCKS_NEXT, BLOCKS_WRITTEN, BLOCKS_HINT, BLOCKS_PACE, BLOCKS_LAST_HINT };
 
 /* BufferSync(). */
@@ -104,6 +125,7 @@ static enum turn blocks_write(struct pgbench *pg, struct process *process, struc
 			frame->step = BLOCKS_LAST_HINT;
 			return TURN_ON;
 		}
+		blocks_prefetch(pg);
 		frame->buffer = (uint32_t)checkpoint->sorted[checkpoint->done++];
 		buffer = &pg->buffers.at[frame->buffer];
 		frame->step = BLOCKS_PACE;

@@ -438,9 +438,11 @@ uint32_t buffer_find(const struct pgbench *pg, uint32_t block);
  * The last two are for a block that is not in the pool, and so will be read.
  */
 enum block_step { BLOCK_BUCKET, BLOCK_BUFFER, BLOCK_SOON, BLOCK_SOONER };
-void block_prefetch(struct pgbench *pg, uint32_t block, enum block_step step);
-/* The machine may prepare for this op of the block's file. */
-void block_expect(struct pgbench *pg, uint32_t block, enum op_kind kind, enum op_nearness nearness);
+void block_prefetch(struct pgbench *pg, const struct process *process, uint32_t block,
+		    enum block_step step);
+/* The machine may prepare for this op of the block's file; by `process`, or NULL: by anybody. */
+void block_expect(struct pgbench *pg, const struct process *process, uint32_t block,
+		  enum op_kind kind, enum op_nearness nearness);
 /* Mark changed by a record that ends at `lsn`. */
 void buffer_dirty(struct pgbench *pg, uint32_t block, uint64_t lsn);
 /*
