@@ -209,7 +209,7 @@ tests: $(TEST_PROGRAMS)
 check: all $(TEST_PROGRAMS) $(BUILD)/bench/accuracy
 	@REFAULT=$(abspath $(PROGRAM)) REFAULT_BUILD=$(abspath $(BUILD)) REFAULT_CC='$(CC)' JOBS=$(JOBS) \
 		REFAULT_FLAVOUR=$(if $(CHECK),check,$(if $(TSAN),tsan,plain)) \
-		script/check $(BUILD)/log $(TEST_PROGRAMS) $(TEST_SHELL)
+		script/check $(BUILD)/log $(TEST_SHELL) $(TEST_PROGRAMS)     # those that take long first
 
 # ---- fuzzing: test/fuzz/fuzz_NAME.c, corpus in test/fuzz/corpus/NAME/ ----
 

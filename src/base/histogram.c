@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/memory.h"
+#include "base/root.h"
 
 enum { SUB_COUNT = 1 << HISTOGRAM_SUB_BITS, MILLION = 1000000 };
 
@@ -84,20 +85,6 @@ uint64_t histogram_mean(const struct histogram *histogram)
 	return histogram->count ? (uint64_t)(histogram->sum / histogram->count) : 0;
 }
 
-/* The largest whole number whose square is not above `value`. */
-static uint64_t square_root(unsigned __int128 value)
-{
-	uint64_t root = 0;
-
-	for (uint64_t bit = UINT64_C(1) << 63; bit; bit >>= 1) {
-		uint64_t larger = root | bit;
-
-		if ((unsigned __int128)larger * larger <= value)
-			root = larger;
-	}
-	return root;
-}
-
 /*
  * With q the mean rounded down, r the rest of that division and n values, S = sum of (x - q)^2 =
  * sum of x^2 - q * sum - q * r, and the variance is S/n - (r/n)^2. The first is right whatever
@@ -116,7 +103,7 @@ uint64_t histogram_deviation(const struct histogram *histogram)
 	variance = squares / count;
 	if (squares % count * count < rest * rest)
 		variance--;
-	return square_root(variance);
+	return square_root_wide(variance);
 }
 
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t millionths)

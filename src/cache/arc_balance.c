@@ -15,6 +15,7 @@
  *            2. the dnodes that a prune goes by are the inodes that nobody uses
  *            3. dbufs, dnodes and bonus buffers, which also count there, do not count
  */
+#include "base/root.h"
 #include "base/size.h"
 #include "cache/arc_private.h"
 #include "cache/cache_private.h"
@@ -72,16 +73,6 @@ uint64_t arc_size_bytes(const struct arc *arc)
 {
 	return arc_resident_bytes(arc, ARC_DATA) + arc->overhead_bytes[ARC_DATA] +
 	       metadata_bytes(arc);
-}
-
-static uint64_t square_root(uint64_t value)
-{
-	uint64_t root = 0;
-
-	for (uint64_t bit = UINT64_C(1) << 31; bit; bit >>= 1)
-		if ((root + bit) * (root + bit) <= value)
-			root += bit;
-	return root;
 }
 
 /* arc_set_sys_free() */

@@ -7,6 +7,7 @@
  */
 #include <assert.h>
 
+#include "base/root.h"
 #include "cache/cache_private.h"
 
 /* Retries of a charge before the group counts as full (MAX_RECLAIM_RETRIES). */
@@ -14,16 +15,6 @@ enum { RECLAIM_RETRIES = 16 };
 
 /* Above 8 pages (PAGE_ALLOC_COSTLY_ORDER) progress alone is no reason to try again. */
 enum { COSTLY_PAGES = 8 };
-
-static uint64_t square_root(uint64_t value)
-{
-	uint64_t root = 0;
-
-	for (uint64_t bit = UINT64_C(1) << 31; bit; bit >>= 1)
-		if ((root + bit) * (root + bit) <= value)
-			root += bit;
-	return root;
-}
 
 void domain_init(struct cache *cache, const struct cache_config *config)
 {

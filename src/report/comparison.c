@@ -254,6 +254,18 @@ static void unknown_values(FILE *out, const struct comparison *comparison, const
 	}
 }
 
+void comparison_foot(FILE *out, const struct comparison *comparison)
+{
+	if (comparison->source) {
+		fputs("Published: ", out);
+		report_wrapped(out, comparison->source, strlen("Published: "));
+	}
+	if (comparison->see) {
+		fputs("Next: ", out);
+		report_wrapped(out, comparison->see, strlen("Next: "));
+	}
+}
+
 void comparison_text(FILE *out, const struct comparison *comparison,
 		     const struct report_options *options)
 {
@@ -275,14 +287,7 @@ void comparison_text(FILE *out, const struct comparison *comparison,
 		if (rows.at[i].note)
 			report_wrapped(out, rows.at[i].note, 0);
 	}
-	if (comparison->source) {
-		fputs("Published: ", out);
-		report_wrapped(out, comparison->source, strlen("Published: "));
-	}
-	if (comparison->see) {
-		fputs("Next: ", out);
-		report_wrapped(out, comparison->see, strlen("Next: "));
-	}
+	comparison_foot(out, comparison);
 	rows_free(&rows);
 }
 

@@ -11,6 +11,7 @@
 
 #include "measure/result.h"
 
+struct comparison;
 struct report_options;
 struct table;
 
@@ -41,6 +42,9 @@ void report_heading(FILE *out, const char *text, bool colour);
  * is.
  */
 void report_wrapped(FILE *out, const char *text, size_t column);
+
+/* Where the published figures are from, and what to look at next. */
+void comparison_foot(FILE *out, const struct comparison *comparison);
 
 /* The next cell of `table`; levels in pages are shown as sizes, as people think of memory. */
 void counter_cell(struct table *table, const struct counters *counters, uint64_t known,

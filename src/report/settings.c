@@ -178,14 +178,7 @@ void settings_text(FILE *out, const struct settings_table *table,
 	for (size_t i = 0; i < comparison->row_count; i++)
 		if (comparison->rows[i].note)
 			report_wrapped(out, comparison->rows[i].note, 0);
-	if (comparison->source) {
-		fputs("Published: ", out);
-		report_wrapped(out, comparison->source, strlen("Published: "));
-	}
-	if (comparison->see) {
-		fputs("Next: ", out);
-		report_wrapped(out, comparison->see, strlen("Next: "));
-	}
+	comparison_foot(out, comparison);
 }
 
 static json_t *claims_json(const struct settings_table *table)

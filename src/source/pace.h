@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "op/op.h"
+
 /* All 0: nothing takes time (traces: their own time stamps are the clock). */
 struct pace {
 	uint64_t op_ns;                               /* a system call */
@@ -17,10 +19,11 @@ struct pace {
 };
 
 /*
- * When the op that began at `now_ns` is done. *device_free_ns is when the device can begin its next
- * request, 0 at first: it is busy for what the op read and wrote.
+ * When the op, which begins at its time_ns, is done. *device_free_ns is when the device can begin its
+ * next request, 0 at first: it is busy for what the op read and wrote. `compute` takes what it says:
+ * there is a processor for every thread. A mark takes no time.
  */
-uint64_t pace_done_ns(const struct pace *pace, uint64_t *device_free_ns, uint64_t now_ns,
+uint64_t pace_done_ns(const struct pace *pace, uint64_t *device_free_ns, const struct op *op,
 		      uint64_t pages, uint64_t read_bytes, uint64_t write_bytes);
 
 #endif

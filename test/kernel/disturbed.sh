@@ -4,10 +4,10 @@ source test/kernel/kernel.bash
 [ "${REFAULT_FLAVOUR:-plain}" = plain ] || skip_all 'tried with the plain build'
 unshare -m true 2>/dev/null || skip_all 'no mount namespaces here'
 
-# Long enough that something can happen meanwhile.
+# Long enough that something can happen meanwhile: seconds, where 128 KiB take 100 us.
 {
 	cat "$scratch/twice.csv"
-	for ((i = 0; i < 60000; i++)); do
+	for ((i = 0; i < 20000; i++)); do
 		echo "9000000,1,read,data/big,$((i * 131072 % 33554432)),131072"
 	done
 } >"$scratch/long.csv"

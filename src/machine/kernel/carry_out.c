@@ -100,6 +100,9 @@ static bool carry_out(struct run *run, const struct op *op, struct error *error)
 		return false;
 	if (op->kind == OP_MARK)
 		return mark(run, op, error);
+	/* Its time passes on the scenario's clock; here it would only be lost. */
+	if (op->kind == OP_COMPUTE && run->options->clock == KERNEL_CLOCK_SCENARIO)
+		return true;
 	if (op->kind == OP_CREATE || op->kind == OP_MKDIR)
 		run->file_count++;
 	/* What closes or moves other threads' descriptors finds them at rest. */
@@ -150,6 +153,22 @@ static bool keep_pace(struct run *run, const struct op *op, struct error *error)
 	return true;
 }
 
+/*
+ * Of what the kernel counts as dirtied by an op. A write to a large folio counts all of it, though
+ * what goes to the device is the blocks that are dirty (mm/page-writeback.c,
+ * folio_account_dirtied(): task_io_account_write() of the folio's pages).
+ */
+static uint64_t to_be_written_bytes(const struct op *op, uint64_t dirtied_bytes)
+{
+	uint64_t own_bytes;
+
+	if (op->kind != OP_WRITE)
+		return dirtied_bytes;
+	own_bytes = bytes_from_pages(pages_from_bytes_up(op->offset + op->bytes) -
+				     pages_from_bytes_down(op->offset));
+	return dirtied_bytes < own_bytes ? dirtied_bytes : own_bytes;
+}
+
 /* One op, and on a scenario's clock its end. */
 static bool run_op(struct run *run, const struct op *op, struct error *error)
 {
@@ -172,10 +191,10 @@ static bool run_op(struct run *run, const struct op *op, struct error *error)
 			return run_player_error(run, error);
 		meter_io(&run->meter, &run->read_bytes, &run->write_bytes);
 	}
-	if (op->kind != OP_MARK && op->kind != OP_EXISTS && op->kind != OP_EXISTS_SPARSE)
-		done = pace_done_ns(&run->options->pace, &run->device_free_ns, op->time_ns,
-				    pages_of(op), run->read_bytes - read_bytes,
-				    run->write_bytes - write_bytes);
+	if (op->kind != OP_EXISTS && op->kind != OP_EXISTS_SPARSE)
+		done = pace_done_ns(&run->options->pace, &run->device_free_ns, op, pages_of(op),
+				    run->read_bytes - read_bytes,
+				    to_be_written_bytes(op, run->write_bytes - write_bytes));
 	interface->completed(run->source, op, done);
 	return true;
 }

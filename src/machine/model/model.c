@@ -88,16 +88,14 @@ static bool run_op(struct model *model, const struct op *op, struct error *error
 		return false;
 	read_bytes = model->plan.fetch_bytes - read_before;
 	if (!interface->completed) {
-		model->now_ns += PACE_OP_NS + PACE_PAGE_NS * model->op_pages +
+		model->now_ns += (op->kind == OP_COMPUTE ? op->bytes : PACE_OP_NS) +
+				 PACE_PAGE_NS * model->op_pages +
 				 read_bytes * NS_PER_US / PACE_READ_BYTES_PER_US;
 	} else {
-		uint64_t done = op->time_ns; /* a mark takes no time */
-
-		if (op->kind != OP_MARK)
-			done = pace_done_ns(&model->options->pace, &model->device_free_ns, done,
-					    model->op_pages, read_bytes,
-					    model->plan.write_bytes - write_before);
-		interface->completed(model->source, op, done);
+		interface->completed(model->source, op,
+				     pace_done_ns(&model->options->pace, &model->device_free_ns, op,
+						  model->op_pages, read_bytes,
+						  model->plan.write_bytes - write_before));
 	}
 	return true;
 }

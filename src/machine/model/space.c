@@ -511,6 +511,23 @@ bool space_fill(struct space *space, uint32_t file, uint64_t page, uint64_t page
 	return true;
 }
 
+bool space_convert(struct space *space, uint32_t file, uint64_t page, uint64_t pages)
+{
+	bool any = false;
+
+	for (uint64_t end = page + pages; page < end;) {
+		struct space_run run = space_find(space, file, page, end - page);
+
+		if (run.state == SPACE_UNWRITTEN) {
+			run.state = SPACE_WRITTEN;
+			space_put(space, file, &run);
+			any = true;
+		}
+		page += run.pages;
+	}
+	return any;
+}
+
 void space_cut(struct space *space, uint32_t file, uint64_t page, space_visit *visit, void *context)
 {
 	uint64_t pages = space_pages(space, file);

@@ -68,6 +68,8 @@ uint64_t space_pages(const struct space *space, uint32_t file);
  */
 bool space_fill(struct space *space, uint32_t file, uint64_t page, uint64_t pages, uint64_t goal,
 		uint64_t most, enum space_state state, space_visit *visit, void *context);
+/* What was unwritten is written. False: nothing was. */
+bool space_convert(struct space *space, uint32_t file, uint64_t page, uint64_t pages);
 /* All from `page` on is hole; `visit` sees each run that was there, and gives it back or not. */
 void space_cut(struct space *space, uint32_t file, uint64_t page, space_visit *visit,
 	       void *context);

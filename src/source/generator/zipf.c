@@ -14,6 +14,7 @@
  *            and threads that read the same file agree on what is hot, and hot items are no
  *            neighbours. `spread: no` leaves rank 1 at item 0.
  */
+#include "base/root.h"
 #include "source/generator.h"
 
 #include "source/permutation.h"
@@ -61,19 +62,6 @@ static const struct schema_key zipf_keys[] = {
 	 .fallback = "yes",
 	 .meaning = "hot items lie anywhere; `no`: at the beginning"},
 };
-
-static uint64_t square_root(unsigned __int128 value)
-{
-	uint64_t root = 0;
-
-	for (uint64_t bit = UINT64_C(1) << 63; bit; bit >>= 1) {
-		unsigned __int128 next = root | bit;
-
-		if (next * next <= value)
-			root |= bit;
-	}
-	return root;
-}
 
 /* log2(rank), LOG_BITS fraction bits, rounded down. */
 static uint64_t log2_fixed(uint64_t rank)
@@ -177,7 +165,7 @@ static void zipf_prepare(struct walk *walk, struct arena *arena)
 	stacks = arena_alloc(arena, 2 * state->bucket_count * sizeof(*stacks));
 
 	for (int i = 0; i < LOG_BITS; i++)
-		roots[i] = root = square_root((unsigned __int128)root << 63);
+		roots[i] = root = square_root_wide((unsigned __int128)root << 63);
 	for (uint64_t first = 0, i = 0; first < walk->item_count; i++) {
 		uint64_t width = bucket_width(first);
 		uint64_t middle;

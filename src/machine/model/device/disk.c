@@ -27,6 +27,7 @@
  *            3. Only exactly sequential reads find what was read ahead.
  *            4. No retries, no remapped sectors, no thermal recalibration.
  */
+#include "base/root.h"
 #include "machine/model/device/agenda.h"
 #include "machine/model/device/kind.h"
 #include "machine/model/device/profile.h"
@@ -199,17 +200,6 @@ static uint64_t place_ns(const struct disk *disk, uint64_t offset)
 	return disk->zone_ns[zone] +
 	       (uint64_t)((unsigned __int128)(offset - zone * disk->zone_bytes) * NS_PER_SECOND /
 			  disk->zone_bytes_per_s[zone]);
-}
-
-static uint64_t square_root(uint64_t value)
-{
-	uint64_t root = 0;
-
-	for (uint64_t bit = UINT64_C(1) << 31; bit; bit >>= 1) {
-		if ((root + bit) * (root + bit) <= value)
-			root += bit;
-	}
-	return root;
 }
 
 static uint64_t seek_ns(const struct disk *disk, uint64_t from, uint64_t to)

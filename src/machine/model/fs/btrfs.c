@@ -243,48 +243,27 @@ static void btrfs_tick(struct filesystem_mount *mount)
 		.node_bytes = 592,                                                                 \
 	}
 
+/* What is the same whether or not data is overwritten in place. */
+#define BTRFS_SAME                                                                                 \
+	.core = BTRFS_CORE, .device_io_pages = 32, .unmount = btrfs_unmount,                       \
+	.lookup = btrfs_lookup, .inode_read = btrfs_inode_read, .create = btrfs_create,            \
+	.remove = btrfs_remove, .tick = btrfs_tick, .fetch = btrfs_fetch,                          \
+	.write_back = btrfs_write_back, .sync = btrfs_sync, .renamed = btrfs_renamed,              \
+	.resized = btrfs_resized, .allocated = btrfs_allocated, .background = btrfs_background,    \
+	.free_bytes = btrfs_free_bytes
+
 const struct filesystem filesystem_btrfs = {
 	.name = "btrfs",
 	.summary = "copy on write; single pages, metadata in tree nodes of its own",
-	.core = BTRFS_CORE,
-	.device_io_pages = 32,
 	.mount = btrfs_mount,
-	.unmount = btrfs_unmount,
-	.lookup = btrfs_lookup,
-	.inode_read = btrfs_inode_read,
 	.data_read = btrfs_data_read,
-	.create = btrfs_create,
-	.remove = btrfs_remove,
-	.tick = btrfs_tick,
-	.fetch = btrfs_fetch,
-	.write_back = btrfs_write_back,
-	.sync = btrfs_sync,
-	.renamed = btrfs_renamed,
-	.resized = btrfs_resized,
-	.allocated = btrfs_allocated,
-	.background = btrfs_background,
-	.free_bytes = btrfs_free_bytes,
+	BTRFS_SAME,
 };
 
 /* As after chattr +C on the directory: data in place, and no checksums. */
 const struct filesystem filesystem_btrfs_nodatacow = {
 	.name = "btrfs-nodatacow",
 	.summary = "btrfs with data overwritten in place, and without checksums",
-	.core = BTRFS_CORE,
-	.device_io_pages = 32,
 	.mount = btrfs_mount_nodatacow,
-	.unmount = btrfs_unmount,
-	.lookup = btrfs_lookup,
-	.inode_read = btrfs_inode_read,
-	.create = btrfs_create,
-	.remove = btrfs_remove,
-	.tick = btrfs_tick,
-	.fetch = btrfs_fetch,
-	.write_back = btrfs_write_back,
-	.sync = btrfs_sync,
-	.renamed = btrfs_renamed,
-	.resized = btrfs_resized,
-	.allocated = btrfs_allocated,
-	.background = btrfs_background,
-	.free_bytes = btrfs_free_bytes,
+	BTRFS_SAME,
 };

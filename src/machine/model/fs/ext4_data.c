@@ -326,24 +326,6 @@ void ext4_fetch(struct filesystem_mount *mount, uint32_t file, uint64_t index, u
 		space_transfer(fs->time->space, mount, IO_READ, file, index, pages, READ_BLOCKS);
 }
 
-/* What was unwritten is written. False: nothing was. */
-static bool convert(struct ext4_time *time, uint32_t file, uint64_t index, uint64_t pages)
-{
-	bool any = false;
-
-	for (uint64_t end = index + pages; index < end;) {
-		struct space_run run = space_find(time->space, file, index, end - index);
-
-		if (run.state == SPACE_UNWRITTEN) {
-			run.state = SPACE_WRITTEN;
-			space_put(time->space, file, &run);
-			any = true;
-		}
-		index += run.pages;
-	}
-	return any;
-}
-
 static bool has_hole(const struct ext4_time *time, uint32_t file, uint64_t index, uint64_t pages)
 {
 	for (uint64_t end = index + pages; index < end;) {
@@ -388,7 +370,7 @@ void ext4_write_back(struct filesystem_mount *mount, uint32_t file, uint64_t ind
 	first_use(mount);
 	mount_cpu(mount, RUN_CPU_NS + pages * BLOCK_CPU_NS);
 	changed = fill(mount, file, index, pages, WRITE_BLOCKS, SPACE_WRITTEN);
-	changed |= convert(fs->time, file, index, pages);
+	changed |= space_convert(fs->time->space, file, index, pages);
 	space_transfer(fs->time->space, mount, IO_WRITE, file, index, pages, WRITE_BLOCKS);
 	inode_change(mount, file, changed ? CHANGE_MAP : CHANGE_STAMP);
 }

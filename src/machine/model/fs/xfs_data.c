@@ -313,23 +313,6 @@ static bool fill(struct filesystem_mount *mount, uint32_t file, uint64_t index, 
 	return space_free_blocks(time->space) != free_blocks;
 }
 
-static bool convert(struct xfs_time *time, uint32_t file, uint64_t index, uint64_t pages)
-{
-	bool any = false;
-
-	for (uint64_t end = index + pages; index < end;) {
-		struct space_run run = space_find(time->space, file, index, end - index);
-
-		if (run.state == SPACE_UNWRITTEN) {
-			run.state = SPACE_WRITTEN;
-			space_put(time->space, file, &run);
-			any = true;
-		}
-		index += run.pages;
-	}
-	return any;
-}
-
 void xfs_write_back(struct filesystem_mount *mount, uint32_t file, uint64_t index, uint64_t pages)
 {
 	struct xfs_time *time = mount->state->time;
@@ -339,7 +322,7 @@ void xfs_write_back(struct filesystem_mount *mount, uint32_t file, uint64_t inde
 		return;
 	worker(mount);
 	changed = fill(mount, file, index, pages, SPACE_WRITTEN);
-	changed |= convert(time, file, index, pages);
+	changed |= space_convert(time->space, file, index, pages);
 	space_transfer(time->space, mount, IO_WRITE, file, index, pages, TRANSFER_BLOCKS);
 	if (changed)
 		map_log(mount, file, index);
