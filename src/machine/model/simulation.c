@@ -20,7 +20,8 @@
 #include "machine/model/feed.h"
 #include "machine/model/model_private.h"
 
-#define NONE UINT32_MAX
+#define NONE       UINT32_MAX
+#define EVERY_FILE UINT32_MAX
 
 enum {
 	TICK_NS = 100 * 1000 * 1000,
@@ -118,6 +119,7 @@ struct simulation {
 	struct io_list background; /* nobody waits; [background_next .. count - 1] are to come */
 	size_t background_next;
 	uint32_t background_under_way, background_depth;
+	uint32_t background_waiters; /* for all that is under way now */
 	uint64_t background_bytes; /* to come or under way */
 	ARRAY(struct file_writes) file_writes;
 	struct queue throttled; /* writers, until less is dirty */
@@ -554,6 +556,44 @@ static uint64_t processor_ns(const struct simulation *sim, const struct task *ta
 	       pace->hit_ns_per_page * sim->model->op_pages + task->io.cpu_ns;
 }
 
+/*
+ * Whoever syncs a file writes itself what write-back has not come to yet: to the kernel these pages
+ * are still dirty (they are marked as they are submitted). Now they are the first that it asks for.
+ */
+static void background_take(struct simulation *sim, uint32_t file, struct task *task)
+{
+	struct io_list *list = &sim->background;
+	size_t kept = sim->background_next, own = task->io.at.count, taken;
+
+	for (size_t i = sim->background_next; i < list->at.count; i++) {
+		struct io io = list->at.at[i];
+
+		if ((io.file != file && file != EVERY_FILE) || io.kind != IO_WRITE) {
+			list->at.at[kept++] = io;
+			continue;
+		}
+		io.is_background = false;
+		*array_push(&task->io.at) = io;
+		sim->background_bytes -= io.bytes;
+		if (io.file)
+			writes_of(sim, io.file)->count--;
+	}
+	list->at.count = kept;
+	taken = task->io.at.count - own;
+	if (taken == 0)
+		return;
+	/* The journal and the flush come after them. */
+	if (own > 0 && (task->io.at.at[0].kind != IO_WRITE || task->io.at.at[0].is_metadata))
+		task->io.at.at[0].begins_phase = true;
+	for (size_t i = 0; i < taken; i++)
+		(void)array_push(&task->io.at);
+	for (size_t i = own + taken; i-- > 0;)
+		task->io.at.at[i + taken] = task->io.at.at[i];
+	for (size_t i = 0; i < taken; i++)
+		task->io.at.at[i] = task->io.at.at[own + taken + i];
+	task->io.at.count = own + taken;
+}
+
 /* Nobody asks the device for these, from `first` on. */
 static void forget(struct simulation *sim, const struct io_list *list, size_t first)
 {
@@ -629,7 +669,14 @@ static void task_execute(struct simulation *sim, uint32_t task)
 		struct file_writes *writes = writes_of(sim, operation_file(model, &at->op));
 
 		if (writes->count > 0)
+			background_take(sim, operation_file(model, &at->op), at);
+		if (writes->count > 0)
 			wait_add(sim, &writes->waiters, task);
+	}
+	if (at->op.kind == OP_SYNC) {
+		background_take(sim, EVERY_FILE, at);
+		if (sim->background_under_way > 0)
+			wait_add(sim, &sim->background_waiters, task);
 	}
 	ns = processor_ns(sim, at);
 	sim->busy_ns += ns;
@@ -717,6 +764,12 @@ static void request_done(struct simulation *sim, uint32_t id)
 				writes->waiters = 0;
 				wait_over(sim, waiters);
 			}
+		}
+		if (sim->background_under_way == 0) {
+			uint32_t waiters = sim->background_waiters;
+
+			sim->background_waiters = 0;
+			wait_over(sim, waiters);
 		}
 		background_submit(sim);
 	} else if (request.is_awaited && --sim->tasks.at[request.task].waits_for == 0) {
