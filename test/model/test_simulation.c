@@ -169,7 +169,7 @@ static char *far_writes(const char *last)
 	char *ops = malloc(1 << 16), *at = stpcpy(ops, "exists a 0 1000000000\n");
 
 	for (int i = 0; i < 64; i++)
-		at += sprintf(at, "write a %d 4096\n", i * 10000000);
+		at += sprintf(at, "write a %d 4096\n", i * 10240000);
 	strcpy(stpcpy(at, "sync_file_range a 0 1000000000\n"), last);
 	return ops;
 }

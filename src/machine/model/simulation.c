@@ -120,7 +120,7 @@ struct simulation {
 	size_t background_next;
 	uint32_t background_under_way, background_depth;
 	uint32_t background_waiters; /* for all that is under way now */
-	uint64_t background_bytes; /* to come or under way */
+	uint64_t background_bytes;   /* to come or under way */
 	ARRAY(struct file_writes) file_writes;
 	struct queue throttled; /* writers, until less is dirty */
 	uint32_t tasks_under_way;
@@ -582,9 +582,6 @@ static void background_take(struct simulation *sim, uint32_t file, struct task *
 	taken = task->io.at.count - own;
 	if (taken == 0)
 		return;
-	/* The journal and the flush come after them. */
-	if (own > 0 && (task->io.at.at[0].kind != IO_WRITE || task->io.at.at[0].is_metadata))
-		task->io.at.at[0].begins_phase = true;
 	for (size_t i = 0; i < taken; i++)
 		(void)array_push(&task->io.at);
 	for (size_t i = own + taken; i-- > 0;)
@@ -592,6 +589,26 @@ static void background_take(struct simulation *sim, uint32_t file, struct task *
 	for (size_t i = 0; i < taken; i++)
 		task->io.at.at[i] = task->io.at.at[own + taken + i];
 	task->io.at.count = own + taken;
+}
+
+/* A sync waits for the data that is on its way, too, and its journal and flush come after that. */
+static void sync_waits(struct simulation *sim, uint32_t task, uint32_t file)
+{
+	struct task *at = &sim->tasks.at[task];
+
+	if (at->io.at.count > 0 &&
+	    (at->io.at.at[0].kind != IO_WRITE || at->io.at.at[0].is_metadata))
+		at->io.at.at[0].begins_phase = true;
+	if (file == EVERY_FILE) {
+		background_take(sim, file, at);
+		if (sim->background_under_way > 0)
+			wait_add(sim, &sim->background_waiters, task);
+		return;
+	}
+	if (writes_of(sim, file)->count > 0)
+		background_take(sim, file, at);
+	if (writes_of(sim, file)->count > 0)
+		wait_add(sim, &writes_of(sim, file)->waiters, task);
 }
 
 /* Nobody asks the device for these, from `first` on. */
@@ -664,20 +681,11 @@ static void task_execute(struct simulation *sim, uint32_t task)
 	}
 	if (sim->reading.count > 0 && model->asked.file)
 		wait_for_pages(sim, task);
-	if ((at->op.kind == OP_FSYNC || at->op.kind == OP_FDATASYNC) &&
-	    operation_file(model, &at->op)) {
-		struct file_writes *writes = writes_of(sim, operation_file(model, &at->op));
-
-		if (writes->count > 0)
-			background_take(sim, operation_file(model, &at->op), at);
-		if (writes->count > 0)
-			wait_add(sim, &writes->waiters, task);
-	}
-	if (at->op.kind == OP_SYNC) {
-		background_take(sim, EVERY_FILE, at);
-		if (sim->background_under_way > 0)
-			wait_add(sim, &sim->background_waiters, task);
-	}
+	if (at->op.kind == OP_SYNC)
+		sync_waits(sim, task, EVERY_FILE);
+	else if ((at->op.kind == OP_FSYNC || at->op.kind == OP_FDATASYNC) &&
+		 operation_file(model, &at->op))
+		sync_waits(sim, task, operation_file(model, &at->op));
 	ns = processor_ns(sim, at);
 	sim->busy_ns += ns;
 	if (at->has_borrowed)
@@ -709,6 +717,13 @@ static void task_begin(struct simulation *sim, const struct op *op, uint32_t thr
 	task_execute(sim, task);
 }
 
+/* The call has done its own part: its first requests go out, whatever it waits for besides. */
+static void task_asks(struct simulation *sim, uint32_t task)
+{
+	sim->tasks.at[task].waits_for--;
+	task_goes_on(sim, task);
+}
+
 static void task_computed(struct simulation *sim, uint32_t task)
 {
 	struct task *at = &sim->tasks.at[task];
@@ -729,8 +744,8 @@ static void task_computed(struct simulation *sim, uint32_t task)
 	}
 	if (at->io.sleep_ns > 0)
 		event_add(sim, sim->now_ns + at->io.sleep_ns, task, EVENT_SLEPT);
-	else if (--at->waits_for == 0)
-		task_goes_on(sim, task);
+	else
+		task_asks(sim, task);
 }
 
 /* ---- what time brings ---- */
@@ -922,8 +937,8 @@ static bool loop(struct simulation *sim)
 
 			if (event.kind == EVENT_COMPUTED)
 				task_computed(sim, event.task);
-			else if (--sim->tasks.at[event.task].waits_for == 0)
-				task_goes_on(sim, event.task);
+			else
+				task_asks(sim, event.task);
 			if (sim->failed)
 				return false;
 		}
