@@ -70,8 +70,8 @@ struct workload {
 
 	/* Units of work done (transactions), and what it says in the end. */
 	uint64_t (*work)(const struct workload_run *run);
-	/* of how many; 0: not known (it runs for a time) */
-	uint64_t (*work_total)(const struct workload_run *run);
+	/* How many of how many, those of a warm-up included; total 0: not known (it runs for a time). */
+	void (*progress)(const struct workload_run *run, uint64_t *done, uint64_t *total);
 	void (*report)(struct workload_run *run, const struct op_source_reporter *reporter);
 };
 
