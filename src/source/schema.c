@@ -292,6 +292,9 @@ static bool value_read(const struct yaml *yaml, const struct schema_key *key,
 	    (key->type == SCHEMA_NODE || key->type == SCHEMA_MAPPING || key->type == SCHEMA_LIST ||
 	     key->type == SCHEMA_NAMES))
 		return true; /* `compare:` and nothing: none */
+	/* `--set jobs.db.duration=`: as if it were not there. In a file it is a value forgotten. */
+	if (node->is_null && node->origin && key->type != SCHEMA_TEXT && !key->fallback[0])
+		return true;
 	switch (key->type) {
 	case SCHEMA_TARGET:
 		return true;
