@@ -58,6 +58,15 @@ bool op_kind_from_name(enum op_kind *kind, const char *text, size_t bytes);
 /* The name most like this wrong one, for a message ("raed": "read"); NULL if none is near. */
 const char *op_kind_nearest(const char *text, size_t bytes);
 
+/* Is it of no file, so that its path says nothing? */
+static inline bool op_kind_is_of_no_file(unsigned int kind)
+{
+	return kind == OP_SYNC || kind == OP_COMPUTE;
+}
+
+/* A `compute` that takes longer is a mistake, which no machine carries out: 30 days. */
+#define OP_COMPUTE_NS_MAX (UINT64_C(30) * 24 * 3600 * 1000000000)
+
 /* Does this kind use offset and bytes, or only bytes, or neither? (ops.def says.) */
 enum op_takes { OP_TAKES_NOTHING, OP_TAKES_SIZE, OP_TAKES_RANGE, OP_TAKES_RENAME, OP_TAKES_LABEL };
 enum op_takes op_kind_takes(enum op_kind kind);

@@ -152,7 +152,7 @@ uint16_t stream_map_get(struct stream_map *map, const struct path_table *paths, 
 
 	if (op->kind == OP_MARK)
 		return STREAM_NONE;
-	if (op->kind == OP_SYNC || op->kind == OP_COMPUTE)
+	if (op_kind_is_of_no_file(op->kind))
 		return map->rule == STREAM_BY_THREAD ? stream_of_thread(map, op->thread)
 						     : (uint16_t)STREAM_NONE;
 	while (map->by_path.count < path_count(paths))

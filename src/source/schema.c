@@ -288,10 +288,12 @@ static bool value_read(const struct yaml *yaml, const struct schema_key *key,
 	char found[128];
 	struct error inner;
 
-	/* `compare:` and nothing: none; of a single value that is a slip, unless --set took it away */
-	if (node->is_null && node->kind == YAML_SCALAR && strcmp(key->fallback, "required") != 0 &&
-	    (node->origin || key->type == SCHEMA_NODE || key->type == SCHEMA_MAPPING ||
-	     key->type == SCHEMA_LIST || key->type == SCHEMA_NAMES))
+	if (node->is_null && strcmp(key->fallback, "required") != 0 &&
+	    (key->type == SCHEMA_NODE || key->type == SCHEMA_MAPPING || key->type == SCHEMA_LIST ||
+	     key->type == SCHEMA_NAMES))
+		return true; /* `compare:` and nothing: none */
+	/* `--set jobs.db.duration=`: as if it were not there. In a file it is a value forgotten. */
+	if (node->is_null && node->origin && key->type != SCHEMA_TEXT && !key->fallback[0])
 		return true;
 	switch (key->type) {
 	case SCHEMA_TARGET:

@@ -24,6 +24,36 @@ exits 0 'a folder of traces, on two file systems' "$REFAULT" validate "$scratch/
 says out '4 runs'
 # Its hot set is on the edge of what fits: the kernel's own runs are some percent apart.
 exits 0 'a scenario' "$REFAULT" validate hello --images "$scratch/images" --tolerance 30
+# A file that is begun to be written back while it is written, by a thread that computes meanwhile.
+{
+	echo 'time_ns,thread,op,path,offset,bytes'
+	echo '0,1,exists,old,0,33554432'
+	echo '0,1,create,new,0,0'
+	for ((i = 0; i < 256; i++)); do
+		echo "$((i + 1)),1,write,new,$((i * 131072)),131072"
+		echo "$((i + 1)),1,sync_file_range,new,$((i * 131072)),131072"
+		echo "$((i + 1)),2,compute,,0,100000"
+		echo "$((i + 1)),2,read,old,$((i * 131072)),131072"
+	done
+	echo '1000,1,mark,written,0,0'
+	for ((i = 0; i < 256; i++)); do
+		echo "$((i + 1001)),1,read,new,$((i * 131072)),131072"
+	done
+} >"$scratch/range.csv"
+exits 0 'sync_file_range and compute' "$REFAULT" validate "$scratch/range.csv" "${small[@]}"
+says out '2 marks'
+# PostgreSQL: tables that do not fit, their warming, and its journal.
+cat >"$scratch/pgbench.yaml" <<-'END'
+	machine: {cgroup_limit: 100MiB, filesystem: ext4}
+	jobs:
+	  db: {workload: pgbench, scale: 5, clients: 4, shared_buffers: 16MiB, warm: cached, transactions: 1000}
+END
+exits 0 'a workload' "$REFAULT" validate "$scratch/pgbench.yaml" --images "$scratch/images" --image-size 1GiB
+says out 'reread_bytes'
+says out 'Within the tolerance of 5 %'
+exits 0 'a workload in threads, by the clock of this machine' "$REFAULT" run "$scratch/pgbench.yaml" --set jobs.db.transactions= --set jobs.db.duration=1s \
+	--on kernel --clock real --images "$scratch/images" --image-size 1GiB
+says out 'db.wal'
 exits 2 'a trace needs a limit' "$REFAULT" validate "$scratch/twice.csv"
 says err '--cgroup-limit 256MiB'
 exits 2 'no such scenario' "$REFAULT" validate helo

@@ -183,6 +183,17 @@ machine 'a plain cache of too many pages' 'pages' --bare --pages 2000000000
 # Read-ahead larger than memory is odd, and works.
 exits 0 'a window as large as memory' timeout -k 1 20 "$REFAULT" replay "$work/bad" --memory 8MiB --readahead 8MiB
 
+# ---- time ----
+
+csv '1,1,exists,a,0,8192' '2,1,compute,,0,9223372036854775807'
+bad 'a compute of centuries' 'bad:3' 'it computes for more than 30 days'
+csv '1,1,exists,a,0,8192' '2,1,read,a,0,4096' '9223372036854775807,1,read,a,4096,4096'
+extra=(--device optane-900p)
+bad 'a pause of centuries, with a device' 'bad:4' 'nothing happens for 106751 days before'
+csv '1700000000000000000,1,exists,a,0,8192' '1700000000000000001,1,read,a,0,4096' '1700000001000000000,1,read,a,4096,4096'
+exits 0 'the time stamps of a calendar, with a device' timeout -k 1 20 "$REFAULT" replay "$work/bad" --memory 64MiB "${extra[@]}"
+extra=()
+
 # ---- standard input ----
 
 exits 2 'nothing on standard input' timeout -k 1 20 "$REFAULT" replay - --memory 64MiB

@@ -97,6 +97,75 @@ static void a_mark_waits_for_all_before_it(void **state)
 	       "1 read a@1\n2 read b@2\n7 mark m@3\n7 read c@4\n");
 }
 
+/* 1.7e18 ns are 2023; 100 ms ticks from 1970 on would never end. */
+static void a_calendar_counts_from_the_first_op(void **state)
+{
+	struct op_memory *memory = op_memory_create();
+	static const uint64_t at_ns[] = {1700000000000000000, 1700000000000000000,
+					 1700000000000000500, 1699999999999999999};
+	struct feed *feed;
+	struct error error;
+	uint64_t next_ns;
+	uint32_t thread;
+	struct op op;
+	bool got;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct op *added = op_add(memory, i ? OP_READ : OP_EXISTS, "a", 0, 4096);
+
+		added->time_ns = at_ns[i];
+		added->thread = i;
+	}
+	feed = feed_create(&memory->source);
+	for (size_t i = 0; i < 2; i++) {
+		assert_true(feed_next(feed, 0, &op, &thread, &got, &next_ns, &error));
+		assert_true(got);
+		assert_int_equal(op.time_ns, 0);
+		feed_completed(feed, &op, thread, 0);
+	}
+	assert_true(feed_next(feed, 0, &op, &thread, &got, &next_ns, &error));
+	assert_false(got);
+	assert_int_equal(next_ns, 500);
+	for (size_t i = 0; i < 2; i++) {
+		assert_true(feed_next(feed, 500, &op, &thread, &got, &next_ns, &error));
+		assert_true(got);
+	}
+	feed_destroy(feed);
+	op_source_destroy(&memory->source);
+}
+
+static void a_pause_of_months_is_refused(void **state)
+{
+	static const uint64_t day_ns = UINT64_C(86400) * 1000000000;
+	struct op_memory *memory = op_memory_create();
+	struct feed *feed;
+	struct error error;
+	uint64_t next_ns;
+	uint32_t thread;
+	struct op op;
+	bool got;
+
+	(void)state;
+	op_add(memory, OP_READ, "a", 0, 4096)->time_ns = 1000;
+	op_add(memory, OP_READ, "a", 0, 4096)->time_ns = 30 * day_ns;
+	op_add(memory, OP_READ, "a", 0, 4096)->time_ns = 61 * day_ns;
+	feed = feed_create(&memory->source);
+	assert_true(feed_next(feed, 1000, &op, &thread, &got, &next_ns, &error));
+	assert_true(got);
+	feed_completed(feed, &op, thread, 2000);
+	assert_true(feed_next(feed, 2000, &op, &thread, &got, &next_ns, &error));
+	assert_false(got);
+	assert_int_equal(next_ns, 30 * day_ns);
+	assert_true(feed_next(feed, next_ns, &op, &thread, &got, &next_ns, &error));
+	assert_true(got);
+	feed_completed(feed, &op, thread, 30 * day_ns);
+	assert_false(feed_next(feed, 30 * day_ns, &op, &thread, &got, &next_ns, &error));
+	assert_non_null(strstr(error.message, "nothing happens for 31 days"));
+	feed_destroy(feed);
+	op_source_destroy(&memory->source);
+}
+
 static void many_threads_are_told_apart(void **state)
 {
 	struct op_memory *memory = op_memory_create();
@@ -130,6 +199,8 @@ int main(void)
 		cmocka_unit_test(threads_do_not_wait_for_each_other),
 		cmocka_unit_test(names_change_in_the_order_of_the_trace),
 		cmocka_unit_test(a_mark_waits_for_all_before_it),
+		cmocka_unit_test(a_calendar_counts_from_the_first_op),
+		cmocka_unit_test(a_pause_of_months_is_refused),
 		cmocka_unit_test(many_threads_are_told_apart),
 	};
 

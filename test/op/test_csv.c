@@ -108,13 +108,22 @@ static void a_rename_may_write_an_arrow_in_a_name_twice(void **state)
 	op_list_deinit(&list);
 }
 
-static void a_sync_needs_no_path(void **state)
+static void what_is_of_no_file_needs_no_path(void **state)
 {
-	struct op_list list = csv_read("0,1,sync,,0,0\n0,1,sync,a,0,0\n");
+	struct op_list list = csv_read("0,1,sync,,0,0\n0,1,sync,a,0,0\n"
+				       "0,3,compute,,0,1500\n0,3,compute,\"\",0,0\n"
+				       "0,1,sync_file_range,a,4096,8192\n");
 
 	(void)state;
 	assert_string_equal(list_path(&list, list.ops.at[0].path), ".");
 	assert_string_equal(list_path(&list, list.ops.at[1].path), "a");
+	assert_int_equal(list.ops.at[2].kind, OP_COMPUTE);
+	assert_string_equal(list_path(&list, list.ops.at[2].path), ".");
+	assert_int_equal(list.ops.at[2].bytes, 1500);
+	assert_string_equal(list_path(&list, list.ops.at[3].path), ".");
+	assert_int_equal(list.ops.at[4].kind, OP_SYNC_FILE_RANGE);
+	assert_int_equal(list.ops.at[4].offset, 4096);
+	assert_int_equal(list.ops.at[4].bytes, 8192);
 	op_list_deinit(&list);
 }
 
@@ -144,6 +153,9 @@ struct mistake {
 
 static const struct mistake mistakes[] = {
 	{"0,1,read,heap,81 92,8192", "offset \"81 92\" is not a whole number of bytes", 2, 15, 5},
+	{"0,1,sync_file_range,,0,1\n", "path is empty", 2, 21, 0},
+	{"0,1,compute,,0,\n", "bytes is empty", 2, 16, 0},
+	{"0,1,compute,,0,1us\n", "bytes \"1us\" is not a whole number of bytes", 2, 16, 3},
 	{"0,1,read,a,0,-1\n", "bytes \"-1\" is negative", 2, 14, 2},
 	{"-5,1,read,a,0,1\n", "time_ns \"-5\" is negative", 2, 1, 2},
 	{"0,1,read,a,-,1\n", "offset \"-\" is not a whole number of bytes", 2, 12, 1},
@@ -440,7 +452,7 @@ int main(void)
 		cmocka_unit_test(line_ends_marks_and_a_missing_last_end_are_forgiven),
 		cmocka_unit_test(a_quoted_path_may_hold_commas_quotes_and_line_ends),
 		cmocka_unit_test(a_rename_may_write_an_arrow_in_a_name_twice),
-		cmocka_unit_test(a_sync_needs_no_path),
+		cmocka_unit_test(what_is_of_no_file_needs_no_path),
 		cmocka_unit_test(the_largest_numbers_are_read),
 		cmocka_unit_test(every_mistake_is_named_with_its_place),
 		cmocka_unit_test(the_error_screen_has_all_it_shows),

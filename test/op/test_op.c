@@ -22,6 +22,8 @@ static void every_kind_is_found_by_its_name(void **state)
 	assert_int_equal(op_kind_takes(OP_READ), OP_TAKES_RANGE);
 	assert_int_equal(op_kind_takes(OP_TRUNCATE), OP_TAKES_SIZE);
 	assert_int_equal(op_kind_takes(OP_MARK), OP_TAKES_LABEL);
+	assert_int_equal(op_kind_takes(OP_SYNC_FILE_RANGE), OP_TAKES_RANGE);
+	assert_int_equal(op_kind_takes(OP_COMPUTE), OP_TAKES_SIZE);
 }
 
 /* The numbers are in files: a kind may be added at the end, and no other may move. */
@@ -33,6 +35,8 @@ static void kinds_keep_their_numbers(void **state)
 	assert_int_equal(OP_RENAME, 12);
 	assert_int_equal(OP_FADVISE_NOREUSE, 19);
 	assert_int_equal(OP_MARK, 23);
+	assert_int_equal(OP_SYNC_FILE_RANGE, 24);
+	assert_int_equal(OP_COMPUTE, 25);
 }
 
 static void a_mistyped_op_finds_its_neighbour(void **state)
@@ -208,6 +212,8 @@ static void a_mark_belongs_to_nobody(void **state)
 	op.path = path_intern(with.paths, "half", 4);
 	assert_int_equal(stream_map_get(with.map, with.paths, &op), STREAM_NONE);
 	op.kind = OP_SYNC;
+	assert_int_equal(stream_map_get(with.map, with.paths, &op), STREAM_NONE);
+	op.kind = OP_COMPUTE;
 	assert_int_equal(stream_map_get(with.map, with.paths, &op), STREAM_NONE);
 	assert_int_equal(stream_map_count(with.map), 1);
 	stream_case_end(&with);

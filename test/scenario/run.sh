@@ -19,6 +19,7 @@
 # what is off, and as passed once it is right. `#` begins a comment. To add a case, add the two files.
 
 source test/tap.bash
+[ "${REFAULT_FLAVOUR:-plain}" != tsan ] || skip_all 'one thread: nothing for the thread sanitizer to see'
 
 check() { # FILE: prints what is wrong with $scratch/out
 	awk -v expect="$1" '

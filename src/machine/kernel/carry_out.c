@@ -280,7 +280,8 @@ static bool run_side_by_side(struct run *run, struct error *error)
 		}
 		run->op_count++;
 		done = carry_out(run, &op, error);
-		look_around(run);
+		if (done)
+			look_around(run);
 		if (done && run->has_begun && op.kind != OP_MARK) {
 			player_flush(run->player, worker_of(run, &op));
 			under_way[worker_of(run, &op)] = op;

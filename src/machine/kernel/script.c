@@ -331,8 +331,7 @@ bool script_is_shared(struct script *script, const struct op *op)
 bool script_op(struct script *script, const struct op *op, uint32_t stream, uint32_t worker,
 	       uint64_t op_number, struct error *error)
 {
-	bool is_of_no_file = op->kind == OP_SYNC || op->kind == OP_COMPUTE;
-	uint32_t name = is_of_no_file ? script->root : name_of(script, op->path);
+	uint32_t name = op_kind_is_of_no_file(op->kind) ? script->root : name_of(script, op->path);
 	struct turn turn = {
 		.script = script,
 		.op = op,
@@ -398,6 +397,8 @@ bool script_op(struct script *script, const struct op *op, uint32_t stream, uint
 	case OP_SYNC_FILE_RANGE:
 		return on_slot(&turn, name, CALL_SYNC_RANGE, error);
 	case OP_COMPUTE:
+		if (op->bytes > OP_COMPUTE_NS_MAX)
+			return error_input(error, "it computes for more than 30 days");
 		return send(&turn, CALL_COMPUTE, SLOT_NONE, NULL, NULL);
 	case OP_EXISTS:
 	case OP_EXISTS_SPARSE:

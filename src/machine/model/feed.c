@@ -1,8 +1,17 @@
 #include "machine/model/feed.h"
 
 #include "base/array.h"
+#include "base/size.h"
 
 enum { READ_BATCH = 1024, HELD_MAX = 1 << 16, NONE = UINT32_MAX };
+
+#define DAY_NS (UINT64_C(24) * 3600 * NS_PER_SECOND)
+
+/* Ticks go on in a pause: one of 30 days takes a minute. */
+#define PAUSE_NS_MAX (UINT64_C(30) * DAY_NS)
+
+/* A trace that begins as late as this has a calendar's time stamps. */
+#define CALENDAR_NS_MIN DAY_NS
 
 /* A thread of a trace: what it has still to do, first to last. */
 struct lane {
@@ -23,6 +32,8 @@ struct feed {
 	/* Traces only, from here on. */
 	struct op batch[READ_BATCH];
 	size_t batch_count, batch_next;
+	bool has_begun;    /* there was an op that is none of what is there before */
+	uint64_t begin_ns; /* its time stamp, if time counts from there; else 0 */
 	bool is_at_end, is_failed;
 	bool is_blocked;      /* until the op held last has begun: a mark, or a change of names */
 	struct error failure; /* of the source; told when all before it is done */
@@ -189,6 +200,18 @@ static void begin(struct feed *feed, uint32_t lane, struct op *op, uint32_t *thr
 
 /* ---- reading ahead ---- */
 
+/* A calendar's time stamps count from when the first op begins. */
+static void time_from_begin(struct feed *feed, struct op *op)
+{
+	bool is_before = op->kind == OP_EXISTS || op->kind == OP_EXISTS_SPARSE;
+
+	if (!feed->has_begun) {
+		feed->has_begun = !is_before;
+		feed->begin_ns = op->time_ns > CALENDAR_NS_MIN ? op->time_ns : 0;
+	}
+	op->time_ns = op->time_ns < feed->begin_ns ? 0 : op->time_ns - feed->begin_ns;
+}
+
 /* The next op of the trace; NULL: there is none. */
 static const struct op *peek(struct feed *feed)
 {
@@ -198,8 +221,25 @@ static const struct op *peek(struct feed *feed)
 				    &feed->failure))
 			feed->is_failed = true;
 		feed->is_at_end = feed->batch_count == 0;
+		for (size_t i = 0; i < feed->batch_count; i++)
+			time_from_begin(feed, &feed->batch[i]);
 	}
 	return feed->batch_next < feed->batch_count ? &feed->batch[feed->batch_next] : NULL;
+}
+
+/* As if the trace ended here, with an error. */
+static void pause_refused(struct feed *feed, const struct op *op, uint64_t pause_ns)
+{
+	static const char message[] = "nothing happens for %llu days before: with a device at most "
+				      "30 are simulated; are the time stamps in nanoseconds?";
+	unsigned long long days = pause_ns / DAY_NS;
+
+	if (op->line)
+		error_at(&feed->failure, feed->source->name, op->line, 0, message, days);
+	else
+		error_input(&feed->failure, message, days);
+	feed->is_failed = feed->is_at_end = true;
+	feed->batch_next = feed->batch_count;
 }
 
 /* Hold what may begin by `now_ns`; the time of the first op that is later, if it could begin then. */
@@ -213,6 +253,10 @@ static uint64_t read_ahead(struct feed *feed, uint64_t now_ns)
 		if ((is_mark && feed->busy_count + feed->held_count > 0) ||
 		    (changes_names(op) && feed->held_count > 0))
 			return UINT64_MAX;
+		if (op->time_ns > now_ns + PAUSE_NS_MAX) {
+			pause_refused(feed, op, op->time_ns - now_ns);
+			break;
+		}
 		if (op->time_ns > now_ns)
 			return op->time_ns;
 		hold(feed, op);

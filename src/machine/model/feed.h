@@ -4,7 +4,9 @@
  * A scenario knows itself what is due and waits for answers. A trace has time stamps: an op begins
  * at its time, or when its thread's op before is done if that is later (an open loop that cannot
  * overtake itself). Ops that change names begin in the trace's order among all others, so that no
- * thread finds a file missing that another has made; a mark waits until all before it is done.
+ * thread finds a file missing that another has made; a mark waits until all before it is done. If
+ * the first op that is not `exists` is later than a day, the time stamps are a calendar's, and time
+ * counts from there.
  */
 #ifndef REFAULT_MACHINE_MODEL_FEED_H
 #define REFAULT_MACHINE_MODEL_FEED_H

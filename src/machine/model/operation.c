@@ -496,7 +496,8 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		return true;
 	}
 	if (kind == OP_COMPUTE)
-		return true;
+		return op->bytes <= OP_COMPUTE_NS_MAX ||
+		       op_error(model, op, error, "it computes for more than 30 days");
 	if (kind == OP_SYNC) {
 		make_mounted(model);
 		sync_all(model);

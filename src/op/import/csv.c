@@ -354,7 +354,7 @@ static bool path_read(const struct import *import, const struct row *row, struct
 
 	if (op->kind == OP_RENAME)
 		return rename_read(import, row, op, error);
-	if ((op->kind == OP_SYNC || op->kind == OP_COMPUTE) && bytes == 0) {
+	if (op_kind_is_of_no_file(op->kind) && bytes == 0) {
 		text = ".";
 		bytes = 1;
 	}
