@@ -2,6 +2,7 @@
  * pgbench_generator: what a transaction of the workload pgbench costs, without a machine
  *
  *     build/bench/pgbench_generator              the table
+ *     build/bench/pgbench_generator reference    ns of its first row, for bench/simulation.sh
  *
  * Every op takes the same time, so that what is under way is a queue and the stub costs next to nothing. The machine is shared: figures
  * of one run are to be compared with each other. The first row is a reference: dependent reads of random places of an array as large as
@@ -95,10 +96,14 @@ static void row(const char *label, const char *options, double reference_ns)
 	driver_close(&driver);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	double reference_ns = reference();
 
+	if (argc > 1 && strcmp(argv[1], "reference") == 0) {
+		printf("%.1f\n", reference_ns);
+		return 0;
+	}
 	printf("%-44s %7s %9s %8s %11s\n", "", "ns", "ratio", "ops", "to make");
 	printf("%-44s %7.0f %9.1f\n", "a read of a random place in 64 MiB", reference_ns, 1.0);
 	row("scale 30, 64 MiB, 8 clients",

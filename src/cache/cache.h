@@ -195,11 +195,22 @@ bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t
 
 /*
  * A hint that the byte at `offset` will be read: brings what that will touch into the processor's
- * caches, in three steps, each to be taken some reads after the one before. Changes nothing.
+ * caches, in steps, each to be taken some reads after the one before. Changes nothing.
  */
-enum cache_prefetch { CACHE_PREFETCH_INDEX, CACHE_PREFETCH_RECORD, CACHE_PREFETCH_NEIGHBOURS };
+enum cache_prefetch {
+	CACHE_PREFETCH_DIRECTORY, /* of a file with many pages */
+	CACHE_PREFETCH_INDEX,
+	CACHE_PREFETCH_RECORD,
+	CACHE_PREFETCH_NEIGHBOURS,
+	CACHE_PREFETCH_WRITE, /* what a write touches besides: beside the second step */
+};
 void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 		    enum cache_prefetch step);
+/* What an open file remembers will be looked at. */
+void cache_prefetch_open(const struct cache *cache, uint32_t handle);
+/* The same as cache_prefetch() of a file, by its number. */
+void cache_prefetch_file(const struct cache *cache, uint32_t file, uint64_t offset,
+			 enum cache_prefetch step);
 
 /* A buffered write; grows the file. As cache_read(). */
 bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,

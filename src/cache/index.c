@@ -34,6 +34,7 @@ static void index_grow(struct index *index)
 		index->blocks = memory_resize(index->blocks, blocks, sizeof(*index->blocks));
 		index->heads = memory_resize(index->heads, blocks * NODES_PER_BLOCK,
 					     sizeof(*index->heads));
+		memory_use_randomly(index->heads, blocks * NODES_PER_BLOCK * sizeof(*index->heads));
 	}
 	index->blocks[block] = memory_alloc(NODES_PER_BLOCK, sizeof(struct node));
 	memory_use_randomly(index->blocks[block], NODES_PER_BLOCK * sizeof(struct node));

@@ -181,10 +181,10 @@ bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t
 	return true;
 }
 
-void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
-		    enum cache_prefetch step)
+void cache_prefetch_file(const struct cache *cache, uint32_t number, uint64_t offset,
+			 enum cache_prefetch step)
 {
-	const struct cache_file *file = &cache->files.at[cache->opens.at[handle].file];
+	const struct cache_file *file = &cache->files.at[number];
 	const struct page *pages = cache->queue.pages;
 	uint64_t page_index = offset >> PAGE_SHIFT;
 	const struct node *node;
@@ -195,6 +195,10 @@ void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 		return;
 	if (page_index >> NODE_SHIFT >= file->directory_chunks)
 		return;
+	if (step == CACHE_PREFETCH_DIRECTORY) {
+		__builtin_prefetch(&file->directory[page_index >> NODE_SHIFT]);
+		return;
+	}
 	id = file->directory[page_index >> NODE_SHIFT];
 	node = index_node(&cache->index, id);
 	page_index %= NODE_PAGES;
@@ -202,7 +206,13 @@ void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 		__builtin_prefetch(&node->low[page_index]);
 		return;
 	}
+	if (step == CACHE_PREFETCH_WRITE) {
+		__builtin_prefetch(&node->dirty, 1);
+		return;
+	}
 	low = node->low[page_index];
+	if (step == CACHE_PREFETCH_RECORD)
+		__builtin_prefetch(&cache->index.heads[id], 1);
 	if (low & LOW_RESIDENT) {
 		if (step == CACHE_PREFETCH_RECORD) {
 			__builtin_prefetch(&pages[low & LOW_MASK], 1);
@@ -212,9 +222,22 @@ void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 		}
 	} else if (step == CACHE_PREFETCH_RECORD) {
 		/* It will be inserted. */
-		__builtin_prefetch(&cache->index.heads[id], 1);
 		__builtin_prefetch(&node->high[page_index], 1);
 	}
+}
+
+void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
+		    enum cache_prefetch step)
+{
+	cache_prefetch_file(cache, cache->opens.at[handle].file, offset, step);
+}
+
+void cache_prefetch_open(const struct cache *cache, uint32_t handle)
+{
+	const char *at = (const char *)&cache->opens.at[handle];
+
+	__builtin_prefetch(at, 1);
+	__builtin_prefetch(at + sizeof(struct open_file) - 1, 1);
 }
 
 bool cache_bare_access(struct cache *cache, uint32_t file, uint64_t index)

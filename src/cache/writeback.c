@@ -137,13 +137,44 @@ void writeback_settle(struct cache *cache, const struct cache_plan *plan, uint32
 			cache_written(cache, &plan->write[run]);
 }
 
+/* Two nodes that a walk along a dirty chain will come to; 0: the end. A step is a wait for memory. */
+struct chain_ahead {
+	uint32_t far, near, steps;
+};
+
+enum { CHAIN_FAR = 8, CHAIN_NEAR = 4 };
+
+/* From `far` on its dirty pages' entries are asked for, from `near` on their records. */
+static void chain_advance(const struct cache *cache, struct chain_ahead *ahead)
+{
+	const struct node *node = index_node(&cache->index, ahead->far);
+
+	if (ahead->far) {
+		for (uint64_t dirty = node->dirty; dirty; dirty &= dirty - 1)
+			__builtin_prefetch(&node->low[__builtin_ctzll(dirty)]);
+		ahead->far = node->dirty_next;
+		__builtin_prefetch(&index_node(&cache->index, ahead->far)->dirty, 1);
+		__builtin_prefetch(&cache->index.heads[ahead->far], 1);
+	}
+	if (!ahead->near || ++ahead->steps <= CHAIN_FAR - CHAIN_NEAR)
+		return;
+	node = index_node(&cache->index, ahead->near);
+	for (uint64_t dirty = node->dirty; dirty; dirty &= dirty - 1)
+		__builtin_prefetch(
+			&cache->queue.pages[node->low[__builtin_ctzll(dirty)] & LOW_MASK], 1);
+	ahead->near = node->dirty_next;
+}
+
 bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t last,
 		    struct cache_plan *plan, bool start_only)
 {
 	struct cache_file *file = &cache->files.at[id];
 	uint32_t *link = &file->dirty_chain, first_run = plan->write_count;
+	struct chain_ahead ahead = {.far = *link, .near = *link};
 	bool done = true;
 
+	for (uint32_t i = 0; i < CHAIN_FAR && ahead.far; i++)
+		chain_advance(cache, &ahead);
 	while (*link) {
 		uint32_t node = *link;
 		struct node *at = index_node(&cache->index, node);
@@ -160,6 +191,7 @@ bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t l
 			mask &= UINT64_MAX << (first - base);
 		if (mask && last < base + NODE_PAGES)
 			mask &= (UINT64_C(1) << (last - base)) - 1;
+		chain_advance(cache, &ahead);
 		node_write(cache, node, mask, plan);
 		if (at->dirty == 0) {
 			cache->index.heads[node].lists &= (uint8_t)~NODE_ON_DIRTY_CHAIN;

@@ -95,8 +95,15 @@ void progress_update(void *context, uint64_t done, uint64_t total, uint64_t ops,
 	/* What it says, most important first: as much as fits the line, and then the bar. */
 	millions(parts[0], (double)ops, " ops");
 	millions(parts[1], (double)ops / seconds, "/s");
-	if (total && done) {
-		uint64_t left = (uint64_t)(seconds * (double)(total - done) / (double)done);
+	/* What comes before (a database that is read once) says nothing of how fast it goes. */
+	if (done && !progress->base_done) {
+		progress->base_ns = time_ns;
+		progress->base_done = done;
+	}
+	if (total && done > progress->base_done) {
+		uint64_t left =
+			(uint64_t)((double)(time_ns - progress->base_ns) / 1e9 *
+				   (double)(total - done) / (double)(done - progress->base_done));
 
 		snprintf(parts[2], PART_BYTES, "   %" PRIu64 ":%02u:%02u left", left / 3600,
 			 (unsigned int)(left / 60 % 60), (unsigned int)(left % 60));

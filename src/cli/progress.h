@@ -16,6 +16,7 @@ struct progress {
 	bool drawn;
 	bool colour;
 	uint64_t start_ns, next_ns;
+	uint64_t base_ns, base_done; /* when something was done for the first time, and how much */
 };
 
 void progress_begin(struct progress *progress, const char *what);

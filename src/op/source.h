@@ -26,6 +26,18 @@ struct op_source_reporter {
 	void (*latency)(void *context, const char *name, const struct histogram *ns);
 };
 
+/*
+ * What a machine likes to know of an op some time before it comes: so that what it has to look at is
+ * in the processor's caches by then. It may as well not come; nothing changes by it.
+ */
+enum op_nearness { OP_LATER, OP_SOON, OP_SOONER };
+
+struct op_foresight {
+	void *context;
+	/* LATER, then SOON, then SOONER, each some ops after the one before. Of the op kind, path, offset, bytes and, unless 0, thread count. */
+	void (*expect)(void *context, const struct op *op, enum op_nearness nearness);
+};
+
 struct op_source_interface {
 	/*
 	 * Fill at most `count` ops; *got is how many, 0 at the end. False: the input is wrong
@@ -77,8 +89,9 @@ struct op_source {
 	const char *format; /* "csv", "refault-trace", "scenario", ... */
 	/* [0] unused; NULL when streams are given by path classes (op/stream.h) */
 	char **stream_names;
-	uint32_t stream_count; /* including the unused 0 */
-	uint32_t thread_count; /* its ops' threads are 0 .. thread_count; 0: not known */
+	uint32_t stream_count;         /* including the unused 0 */
+	uint32_t thread_count;         /* its ops' threads are 0 .. thread_count; 0: not known */
+	struct op_foresight foresight; /* the machine's; expect NULL: it does not care */
 };
 
 static inline bool op_source_next(struct op_source *source, struct op *ops, size_t count,

@@ -304,8 +304,9 @@ json_t *report_json(const struct result *result, const struct report_options *op
 				    result->run_count > 1
 					    ? range_json(&result->low, &result->high, result->known)
 					    : json_null());
-		json_object_set_new(json, "notes", notes_json(result));
 	}
+	if (result->kernel || result->note_count)
+		json_object_set_new(json, "notes", notes_json(result));
 	time_json_set(json, result);
 	for (size_t i = 0; i < result->stream_count; i++)
 		memory_free(keys[i]);

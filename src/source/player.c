@@ -771,7 +771,7 @@ static bool player_next_one(struct player *player, struct op *op, uint64_t until
 	*next_ns = UINT64_MAX;
 	if (!player->jobs_have_begun) {
 		if (setup_op(player, op)) {
-			player->setup_ops++;
+			player->setup_ops += player->setup_phase == SETUP_FILES;
 			return true;
 		}
 		player->jobs_have_begun = true;
@@ -846,28 +846,66 @@ static bool player_next_due(struct op_source *source, uint64_t now_ns, struct op
 	return true;
 }
 
+/* Part of a run: so much of so much. total 0: not known. */
+struct part {
+	uint64_t done, total;
+};
+
+static bool is_less(struct part a, struct part b)
+{
+	return (unsigned __int128)a.done * b.total < (unsigned __int128)b.done * a.total;
+}
+
+static struct part time_part(const struct player *player, const struct job_state *job)
+{
+	uint64_t begin_ns = job->run ? job->begin_ns : job->clients[0].begin_ns, done_ns = 0;
+
+	if (job->is_started && player->last_ns > begin_ns)
+		done_ns = player->last_ns - begin_ns;
+	return (struct part){done_ns < job->job->duration_ns ? done_ns : job->job->duration_ns,
+			     job->job->duration_ns};
+}
+
+/* A job that ends after so much work or so much time, whichever comes first. */
+static struct part job_part(const struct player *player, const struct job_state *job)
+{
+	struct part time = time_part(player, job), work = {0};
+
+	if (job->run)
+		job->job->workload->progress(job->run, &work.done, &work.total);
+	if (work.total == 0 || (time.total && is_less(work, time)))
+		return time;
+	return work;
+}
+
+/* A run is as far as whichever of its jobs is furthest from its end. */
 static void player_progress(const struct op_source *source, uint64_t *done, uint64_t *total)
 {
 	const struct player *player = (const struct player *)source;
+	/* The files, and jobs that know how many ops they will be, count together. */
+	struct part least = {player->setup_ops, player->ops_total};
+	bool has_ops = false;
 
-	*done = player->setup_ops;
-	*total = player->ops_total;
 	for (size_t i = 0; i < player->scenario->job_count; i++) {
-		if (player->jobs[i].job->op_count)
-			*done += player->jobs[i].ops_done;
-	}
-	for (size_t i = 0; i < player->workload_count; i++) {
-		const struct job_state *job = player->workloads[i];
-		uint64_t work = job->job->workload->work_total(job->run);
-
-		if (work == 0)
+		if (!player->jobs[i].job->op_count)
 			continue;
-		/* A unit of work counts as an op. */
-		*done += job->job->workload->work(job->run);
-		*total = *total + work < *total ? UINT64_MAX : *total + work;
+		least.done += player->jobs[i].ops_done;
+		has_ops = true;
 	}
-	if (*done > *total)
-		*done = *total;
+	if (least.done > least.total)
+		least.done = least.total;
+	if (!has_ops)
+		least = (struct part){0};
+	for (size_t i = 0; i < player->scenario->job_count; i++) {
+		struct part part = job_part(player, &player->jobs[i]);
+
+		if (player->jobs[i].is_ended || player->jobs[i].job->op_count || part.total == 0)
+			continue;
+		if (least.total == 0 || is_less(part, least))
+			least = part;
+	}
+	*done = least.done;
+	*total = least.total;
 }
 
 static uint64_t player_work(const struct op_source *source)
@@ -942,6 +980,7 @@ static bool workload_make(struct player *player, struct job_state *state, uint32
 	const struct scenario_job *job = state->job;
 	struct workload_place place = {
 		.paths = player->source.paths,
+		.foresight = &player->source.foresight,
 		.first_thread = *order + 1,
 		.first_stream = job->first_stream,
 		.seed = player->seed,

@@ -25,8 +25,10 @@ struct workload_run; /* each workload's own */
 
 struct workload_place {
 	struct path_table *paths; /* the source's, to intern its paths in */
-	uint32_t first_thread;    /* its ops' threads are first_thread ... + threads() - 1 */
-	uint16_t first_stream;    /* its streams are first_stream ... + stream_count - 1 */
+	const struct op_foresight
+		*foresight;    /* likewise, of whoever carries its ops out; or NULL */
+	uint32_t first_thread; /* its ops' threads are first_thread ... + threads() - 1 */
+	uint16_t first_stream; /* its streams are first_stream ... + stream_count - 1 */
 	uint64_t seed;
 	/* the device is not a machine's, but a name in messages: the job's */
 	const char *job;
@@ -68,8 +70,8 @@ struct workload {
 
 	/* Units of work done (transactions), and what it says in the end. */
 	uint64_t (*work)(const struct workload_run *run);
-	/* of how many; 0: not known (it runs for a time) */
-	uint64_t (*work_total)(const struct workload_run *run);
+	/* How many of how many, those of a warm-up included; total 0: not known (it runs for a time). */
+	void (*progress)(const struct workload_run *run, uint64_t *done, uint64_t *total);
 	void (*report)(struct workload_run *run, const struct op_source_reporter *reporter);
 };
 

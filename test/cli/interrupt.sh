@@ -1,4 +1,4 @@
-# If this fails, an import that is interrupted leaves a half-written file in somebody's folder.
+# If this fails, an import that is interrupted leaves a half-written file in somebody's folder, or a long run that is interrupted was in vain.
 source test/tap.bash
 
 command -v timeout >/dev/null && command -v mkfifo >/dev/null || skip_all 'needs timeout and mkfifo'
@@ -63,4 +63,14 @@ if [ "${REFAULT_FLAVOUR:-plain}" = plain ]; then
 		done
 	fi
 fi
+
+# A run of hours says what it has, and then dies of the signal, as a shell expects.
+long=(--set jobs.app.duration=1000h --set jobs.app.think=1us)
+for options in '' '--set machine.device=nvme-tlc' '--json'; do
+	# shellcheck disable=SC2086
+	timeout -s INT 1 "$REFAULT" run hello "${long[@]}" $options >"$scratch/out" 2>"$scratch/err"
+	ok "run${options:+ $options}: killed by SIGINT" [ "$?" = 124 ]
+	says out 'interrupted: this is what had happened by then'
+	says out backup
+done
 tap_done

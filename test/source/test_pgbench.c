@@ -365,6 +365,48 @@ static void operations_are_possible(void **state)
 	}
 }
 
+static void the_commit_log_has_another_file_after_a_million(void **state)
+{
+	static struct driver driver;
+	uint32_t path;
+
+	(void)state;
+	memset(&world, 0, sizeof(world));
+	run_look(&driver,
+		 "{scale: 20, clients: 6, transactions: 180000, shared_buffers: 512MiB, "
+		 "checkpoint_timeout: 1s, full_page_writes: no}",
+		 1, look_at);
+	if (!path_find(driver.paths, "pg_xact/0001", 12, &path))
+		fail_msg("no pg_xact/0001");
+	assert_int_not_equal(world.file_of[path], 0);
+	driver_close(&driver);
+}
+
+static uint64_t progress_done, progress_total;
+
+static void note_progress(struct driver *driver, const struct op *op)
+{
+	uint64_t done;
+
+	(void)op;
+	driver->workload->progress(driver->run, &done, &progress_total);
+	assert_true(done >= progress_done && done <= progress_total);
+	progress_done = done;
+}
+
+static void it_knows_how_far_it_is(void **state)
+{
+	static struct driver driver;
+
+	(void)state;
+	progress_done = 0;
+	run_look(&driver, "{scale: 3, clients: 5, warm_up: 100, transactions: 300}", 1,
+		 note_progress);
+	assert_int_equal(progress_total, 5 * 400);
+	assert_true(progress_done > 5 * 390);
+	driver_close(&driver);
+}
+
 static void the_same_seed_gives_the_same(void **state)
 {
 	static struct driver driver;
@@ -586,6 +628,8 @@ int main(void)
 		cmocka_unit_test(an_open_loop_keeps_its_rate),
 		cmocka_unit_test(checkpoints_come_by_time_too),
 		cmocka_unit_test(operations_are_possible),
+		cmocka_unit_test(the_commit_log_has_another_file_after_a_million),
+		cmocka_unit_test(it_knows_how_far_it_is),
 		cmocka_unit_test(the_same_seed_gives_the_same),
 		cmocka_unit_test(a_job_can_be_a_workload),
 		cmocka_unit_test(a_job_ends_a_workload),

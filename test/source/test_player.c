@@ -379,6 +379,68 @@ static void times_never_go_back_and_all_ends_without_answers(void **state)
 	scenario_deinit(&scenario);
 }
 
+static void progress_at(struct op_source *source, uint64_t ops, double fraction)
+{
+	uint64_t now_ns = 0, next_ns, done, total;
+	struct error error;
+	struct op op;
+	size_t got;
+
+	while (ops > 0) {
+		assert_true(
+			source->interface->next_due(source, now_ns, &op, &got, &next_ns, &error));
+		if (!got) {
+			assert_true(next_ns != UINT64_MAX);
+			now_ns = next_ns;
+			continue;
+		}
+		now_ns += 1000;
+		source->interface->completed(source, &op, now_ns);
+		ops--;
+	}
+	source->interface->progress(source, &done, &total);
+	assert_true(total > 0);
+	assert_true((double)done / (double)total > fraction - 0.02 &&
+		    (double)done / (double)total < fraction + 0.02);
+}
+
+/* Somebody waits for hours, and is told that it is done, or never that it will be. */
+static void progress_is_that_of_the_job_that_ends_last(void **state)
+{
+	static const struct {
+		const char *jobs;
+		uint64_t ops;
+		double fraction;
+	} cases[] = {
+		{"{r: {read: f, request: 4KiB, loop: 8}}", 1025, 0.5},
+		/* 2000 ops of 1 us */
+		{"{r: {read: f, request: 4KiB, loop: forever, duration: 8ms}}", 2000, 0.25},
+		{"{r: {read: f, request: 4KiB, loop: forever, duration: 8ms}, "
+		 "q: {read: f, request: 4KiB, loop: forever, duration: 4ms}}",
+		 2000, 0.25},
+		{"{r: {read: f, request: 4KiB, loop: forever, until: q}, "
+		 "q: {read: f, request: 4KiB, loop: forever, duration: 4ms}}",
+		 2000, 0.5},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scenario scenario;
+		struct error error;
+		struct op_source *source;
+		char text[512];
+
+		snprintf(text, sizeof(text),
+			 "machine: {memory: 1GiB}\nfiles: {f: {size: 1MiB}}\njobs: %s\n",
+			 cases[i].jobs);
+		scenario_right(&scenario, text);
+		source = scenario_source_create(&scenario, 1, &error);
+		progress_at(source, cases[i].ops, cases[i].fraction);
+		op_source_destroy(source);
+		scenario_deinit(&scenario);
+	}
+}
+
 /* Two clients and a third that waits for the first: whoever's time has come goes, beside the others. */
 static void clients_side_by_side_wait_for_nobody_but_themselves(void **state)
 {
@@ -463,6 +525,7 @@ int main(void)
 		cmocka_unit_test(names_have_the_length_and_directory_asked_for),
 		cmocka_unit_test(the_same_seed_gives_the_same_ops_to_the_byte),
 		cmocka_unit_test(times_never_go_back_and_all_ends_without_answers),
+		cmocka_unit_test(progress_is_that_of_the_job_that_ends_last),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ bool model_carry_out(struct model *model, const struct op *op, struct error *err
 	       error_failed(error,
 			    "out of memory at operation %llu, with %u files held open: what is "
 			    "left cannot be reclaimed, and a kernel would have killed a process",
-			    (unsigned long long)model->op_count, model->open_count);
+			    (unsigned long long)model->op_count, model->opens.count);
 }
 
 static bool run_op(struct model *model, const struct op *op, struct error *error)
@@ -124,9 +124,43 @@ static void prefetch(struct model *model, const struct op *op, enum cache_prefet
 
 	if (!known || (op->kind != OP_READ && op->kind != OP_WRITE))
 		return;
-	id = model->tree.nodes.at[known - 1].opens;
-	if (id && model->opens.at[id].thread == op->thread)
-		cache_prefetch(model->cache, model->opens.at[id].handle, op->offset, step);
+	id = model->tree.nodes.at[known - 1].opens.first;
+	if (id && model->opens.all.at[id].thread == op->thread)
+		cache_prefetch(model->cache, model->opens.all.at[id].handle, op->offset, step);
+}
+
+/* So many pages of what an op is about are fetched: a database's block has two. */
+enum { EXPECTED_BYTES_MAX = 8192 };
+
+void model_expect(void *context, const struct op *op, enum op_nearness nearness)
+{
+	struct model *model = context;
+	uint32_t known =
+		op->path < model->tree.by_path.count ? model->tree.by_path.at[op->path] : 0;
+	uint32_t file = known ? model->tree.nodes.at[known - 1].file : 0;
+	uint64_t bytes = op->bytes < EXPECTED_BYTES_MAX ? op->bytes : EXPECTED_BYTES_MAX;
+
+	uint32_t id;
+
+	if (!file)
+		return;
+	if (nearness == OP_SOON && op->thread) {
+		id = opens_find(&model->opens, &model->tree.nodes.at[known - 1].opens, file,
+				op->thread);
+		cache_prefetch_open(model->cache, model->opens.all.at[id].handle);
+	}
+	if (nearness == OP_LATER)
+		opens_prefetch(&model->opens, file, op->thread);
+	if (nearness != OP_SOONER) {
+		cache_prefetch_file(model->cache, file, op->offset,
+				    nearness == OP_LATER ? CACHE_PREFETCH_DIRECTORY
+							 : CACHE_PREFETCH_INDEX);
+		return;
+	}
+	for (uint64_t at = op->offset; at < op->offset + bytes; at += PAGE_BYTES)
+		cache_prefetch_file(model->cache, file, at, CACHE_PREFETCH_RECORD);
+	if (op->kind == OP_WRITE)
+		cache_prefetch_file(model->cache, file, op->offset, CACHE_PREFETCH_WRITE);
 }
 
 __attribute__((noinline)) void model_sample(struct model *model)
@@ -262,7 +296,7 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 	if (!model->cache)
 		goto out;
 	tree_init(&model->tree, model->cache);
-	(void)array_push(&model->opens);
+	opens_init(&model->opens);
 	model->mount = (struct filesystem_mount){
 		.cache = model->cache, .tree = &model->tree, .plan = &model->plan};
 	recorder_init(&model->recorder);
@@ -283,7 +317,7 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 	if (model->is_mounted)
 		model->fs->unmount(&model->mount);
 	tree_deinit(&model->tree);
-	array_deinit(&model->opens);
+	opens_deinit(&model->opens);
 out:
 	cache_destroy(model->cache);
 	memory_free(model);

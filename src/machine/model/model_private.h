@@ -9,15 +9,8 @@
 #include "cache/cache.h"
 #include "machine/model/filesystem.h"
 #include "machine/model/model.h"
+#include "machine/model/opens.h"
 #include "measure/recorder.h"
-
-/* An open file of one thread; several threads may have the same file open. */
-struct open {
-	uint32_t thread;
-	uint32_t handle; /* the cache's */
-	uint32_t file;   /* which stays, when the name is unlinked */
-	uint32_t next;   /* of the same node; 0: none */
-};
 
 struct model {
 	const struct model_options *options;
@@ -27,8 +20,7 @@ struct model {
 	struct tree tree;
 	struct filesystem_mount mount;
 	struct cache_plan plan;
-	ARRAY(struct open) opens;
-	uint32_t free_open, open_count;
+	struct opens opens;
 	bool is_mounted;
 	uint64_t op_count, file_count;
 	uint64_t now_ns;         /* traces: the later of the time stamp and the pace */
@@ -65,6 +57,12 @@ void model_write_back(struct model *model);
 
 /* The file that an op means, if it is there; 0: none. */
 uint32_t operation_file(const struct model *model, const struct op *op);
+
+/*
+ * An op will probably come (op/source.h, op_foresight): a random page costs several misses of the
+ * processor's caches, which begin now.
+ */
+void model_expect(void *model, const struct op *op, enum op_nearness nearness);
 
 /* A sample of the levels, for the recorder. */
 void model_sample(struct model *model);

@@ -139,67 +139,6 @@ static void create_held(struct model *model, uint32_t node, bool is_directory)
 
 /* ---- open files ---- */
 
-static uint32_t *open_find(struct model *model, uint32_t node, uint32_t thread)
-{
-	uint32_t *link = &model->tree.nodes.at[node].opens;
-
-	while (*link && model->opens.at[*link].thread != thread)
-		link = &model->opens.at[*link].next;
-	return link;
-}
-
-/* The descriptor is paid for already; the node is held, and this takes over the hold. */
-static uint32_t open_add(struct model *model, uint32_t node, uint32_t thread)
-{
-	uint32_t id = model->free_open, file = model->tree.nodes.at[node].file;
-
-	if (id)
-		model->free_open = model->opens.at[id].next;
-	else
-		id = (uint32_t)((void)array_push(&model->opens), model->opens.count - 1);
-	model->opens.at[id] = (struct open){
-		.thread = thread,
-		.handle = cache_open(model->cache, file),
-		.file = file,
-		.next = model->tree.nodes.at[node].opens,
-	};
-	model->tree.nodes.at[node].opens = id;
-	model->open_count++;
-	return model->opens.at[id].handle;
-}
-
-/* The thread's handle of this file, opening it if it is not open. */
-static uint32_t open_get(struct model *model, uint32_t node, uint32_t thread)
-{
-	uint32_t id = *open_find(model, node, thread);
-
-	if (!id && !model->tree.nodes.at[node].file)
-		id = model->tree.nodes.at[node].opens; /* unlinked: another thread's will do */
-	if (id)
-		return model->opens.at[id].handle;
-	cache_open_pay(model->cache);
-	hold(model, node);
-	return open_add(model, node, thread);
-}
-
-static void open_close(struct model *model, uint32_t node, uint32_t *link)
-{
-	uint32_t id = *link;
-
-	*link = model->opens.at[id].next;
-	model->open_count--;
-	cache_close(model->cache, model->opens.at[id].handle);
-	release(model, node);
-	model->opens.at[id].next = model->free_open;
-	model->free_open = id;
-}
-
-static void open_close_all(struct model *model, uint32_t node)
-{
-	while (model->tree.nodes.at[node].opens)
-		open_close(model, node, &model->tree.nodes.at[node].opens);
-}
-
 /*
  * The file that an op on this node means: the name's, or that of a descriptor whose name is gone.
  * 0: none.
@@ -208,7 +147,48 @@ static uint32_t node_file(const struct model *model, uint32_t node)
 {
 	const struct tree_node *at = &model->tree.nodes.at[node];
 
-	return at->file ? at->file : at->opens ? model->opens.at[at->opens].file : 0;
+	return at->file ? at->file : model->opens.all.at[at->opens.first].file;
+}
+
+/* The descriptor is paid for already; the node is held, and this takes over the hold. */
+static uint32_t open_add(struct model *model, uint32_t node, uint32_t thread)
+{
+	uint32_t file = model->tree.nodes.at[node].file;
+	uint32_t handle = cache_open(model->cache, file);
+
+	opens_add(&model->opens, &model->tree.nodes.at[node].opens,
+		  &(struct open){.thread = thread, .handle = handle, .file = file});
+	return handle;
+}
+
+/* The thread's handle of this file, opening it if it is not open. */
+static uint32_t open_get(struct model *model, uint32_t node, uint32_t thread)
+{
+	const struct tree_node *at = &model->tree.nodes.at[node];
+	uint32_t id = opens_find(&model->opens, &at->opens, node_file(model, node), thread);
+
+	if (!id && !at->file)
+		id = at->opens.first; /* unlinked: another thread's will do */
+	if (id)
+		return model->opens.all.at[id].handle;
+	cache_open_pay(model->cache);
+	hold(model, node);
+	return open_add(model, node, thread);
+}
+
+static void open_close(struct model *model, uint32_t node, uint32_t id)
+{
+	uint32_t handle = model->opens.all.at[id].handle;
+
+	opens_remove(&model->opens, &model->tree.nodes.at[node].opens, id);
+	cache_close(model->cache, handle);
+	release(model, node);
+}
+
+static void open_close_all(struct model *model, uint32_t node)
+{
+	while (model->tree.nodes.at[node].opens.first)
+		open_close(model, node, model->tree.nodes.at[node].opens.first);
 }
 
 uint32_t operation_file(const struct model *model, const struct op *op)
@@ -434,7 +414,8 @@ static bool rename_node(struct model *model, const struct op *op, uint32_t from,
 		unlink_node(model, to);
 	open_close_all(model, to);
 	/* Open descriptors follow the file: each pins the name that it has now. */
-	for (uint32_t id = model->tree.nodes.at[from].opens; id; id = model->opens.at[id].next) {
+	for (uint32_t id = model->tree.nodes.at[from].opens.first; id;
+	     id = model->opens.all.at[id].next) {
 		cache_name_get(model->cache, model->tree.nodes.at[to].name);
 		cache_name_put(model->cache, model->tree.nodes.at[from].name);
 	}
@@ -552,14 +533,13 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		}
 		return true;
 	case OP_CLOSE: {
-		uint32_t *link = open_find(model, node, op->thread);
+		const struct open_list *list = &model->tree.nodes.at[node].opens;
+		uint32_t id = opens_find(&model->opens, list, node_file(model, node), op->thread);
 
-		/* Somebody else may have opened it: threads of one process share descriptors. */
-		if (!*link)
-			link = &model->tree.nodes.at[node].opens;
-		if (!*link)
+		if (!list->first)
 			return op_error(model, op, error, "it is not open");
-		open_close(model, node, link);
+		/* Somebody else may have opened it: threads of one process share descriptors. */
+		open_close(model, node, id ? id : list->first);
 		return true;
 	}
 	default:

@@ -65,11 +65,15 @@ static int by_place(const void *a, const void *b)
 /* Files are written in the order of their pages, those side by side together: write_cache_pages(). */
 static void writes_sort(struct cache_plan *plan)
 {
-	uint32_t kept = 0;
+	uint32_t kept = 0, sorted = 1;
 
 	if (plan->write_count < 2)
 		return;
-	qsort(plan->write, plan->write_count, sizeof(plan->write[0]), by_place);
+	while (sorted < plan->write_count &&
+	       by_place(&plan->write[sorted - 1], &plan->write[sorted]) < 0)
+		sorted++;
+	if (sorted < plan->write_count)
+		qsort(plan->write, plan->write_count, sizeof(plan->write[0]), by_place);
 	for (uint32_t i = 1; i < plan->write_count; i++) {
 		struct cache_run *last = &plan->write[kept];
 

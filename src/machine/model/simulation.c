@@ -12,23 +12,30 @@
  * Differs  1. The caches change when an op begins: a page that is on its way counts as there, but
  *             whoever reads it waits for it. A page being written back counts as clean.
  *          2. No time slices: of threads that compute, one is done before the next begins.
- *          3. Reclaim and the flusher use no processor time of their own.
+ *          3. Reclaim and the flusher use no processor time of their own; what a file system's threads
+ *             compute (a transaction group) takes turns with whoever computes.
  */
 #include "base/size.h"
 #include "machine/model/device.h"
 #include "machine/model/feed.h"
 #include "machine/model/model_private.h"
 
-#define NONE UINT32_MAX
+#define NONE       UINT32_MAX
+#define EVERY_FILE UINT32_MAX
 
 enum {
 	TICK_NS = 100 * 1000 * 1000,
 	PROGRESS_EVERY_OPS = 1 << 14,
 	DONE_BATCH = 64,
-	KERNEL = 0, /* the task of its own threads */
+	BACKGROUND_AHEAD = 8,
+	/* tasks of its own threads: what they ask of the device, and what they compute */
+	KERNEL = 0,
+	KERNEL_COMPUTES = 1,
+	THREADS = 2, /* the source's, from here */
+	KERNEL_SLICE_NS = 1000 * 1000,
 };
 
-/* A thread of the source, or the kernel's own (index 0). */
+/* A thread of the source, or the kernel's own. */
 struct task {
 	struct op op;
 	struct io_list io;
@@ -92,9 +99,10 @@ struct simulation {
 	struct result_interval before; /* sums at the end of the last interval */
 	uint64_t next_progress_ops;
 
-	ARRAY(struct task) tasks; /* by thread + 1 */
+	ARRAY(struct task) tasks; /* by thread + THREADS */
 	struct queue runnable;    /* waiting for a processor */
 	uint32_t processors, idle_processors;
+	uint64_t kernel_ns;   /* that its threads have still to compute */
 	uint64_t borrowed_ns; /* processor time that whoever computes has to make up for */
 	uint64_t busy_ns, busy_device_ns; /* the device's: before counting began */
 
@@ -111,7 +119,8 @@ struct simulation {
 	struct io_list background; /* nobody waits; [background_next .. count - 1] are to come */
 	size_t background_next;
 	uint32_t background_under_way, background_depth;
-	uint64_t background_bytes; /* to come or under way */
+	uint32_t background_waiters; /* for all that is under way now */
+	uint64_t background_bytes;   /* to come or under way */
 	ARRAY(struct file_writes) file_writes;
 	struct queue throttled; /* writers, until less is dirty */
 	uint32_t tasks_under_way;
@@ -362,6 +371,23 @@ static struct io take_merged(const struct simulation *sim, const struct io_list 
 
 /* ---- the background ---- */
 
+/* When it is done its pages' records are looked at, which nobody has touched for long. */
+static void background_prefetch(const struct simulation *sim, size_t at)
+{
+	const struct io *io = &sim->background.at.at[at];
+	const struct cache *cache = sim->model->cache;
+
+	if (io->file)
+		for (uint64_t page = io->index; page < io->index + 2; page++)
+			cache_prefetch_file(cache, io->file, page * PAGE_BYTES,
+					    CACHE_PREFETCH_RECORD);
+	at += BACKGROUND_AHEAD;
+	if (at < sim->background.at.count && sim->background.at.at[at].file)
+		cache_prefetch_file(cache, sim->background.at.at[at].file,
+				    sim->background.at.at[at].index * PAGE_BYTES,
+				    CACHE_PREFETCH_INDEX);
+}
+
 static void background_submit(struct simulation *sim)
 {
 	while (sim->background_under_way < sim->background_depth &&
@@ -371,6 +397,7 @@ static void background_submit(struct simulation *sim)
 		uint32_t count = submit(sim, &io, &sim->background, first, sim->background_next,
 					NONE, false);
 
+		background_prefetch(sim, first);
 		sim->background_under_way += count;
 		/* Merged, or cut: each is one request now. */
 		if (io.file && io.kind == IO_WRITE)
@@ -475,7 +502,7 @@ static void task_done(struct simulation *sim, uint32_t task)
 	    at->op.kind != OP_MARK)
 		recorder_latency(&sim->model->recorder, (enum op_kind)at->op.kind,
 				 sim->now_ns - at->asked_ns);
-	feed_completed(sim->feed, &at->op, task - 1, sim->now_ns);
+	feed_completed(sim->feed, &at->op, task - THREADS, sim->now_ns);
 	sim->source_may_have = true;
 }
 
@@ -529,6 +556,61 @@ static uint64_t processor_ns(const struct simulation *sim, const struct task *ta
 	       pace->hit_ns_per_page * sim->model->op_pages + task->io.cpu_ns;
 }
 
+/*
+ * Whoever syncs a file writes itself what write-back has not come to yet: to the kernel these pages
+ * are still dirty (they are marked as they are submitted). Now they are the first that it asks for.
+ */
+static void background_take(struct simulation *sim, uint32_t file, struct task *task)
+{
+	struct io_list *list = &sim->background;
+	size_t kept = sim->background_next, own = task->io.at.count, taken;
+
+	for (size_t i = sim->background_next; i < list->at.count; i++) {
+		struct io io = list->at.at[i];
+
+		if ((io.file != file && file != EVERY_FILE) || io.kind != IO_WRITE) {
+			list->at.at[kept++] = io;
+			continue;
+		}
+		io.is_background = false;
+		*array_push(&task->io.at) = io;
+		sim->background_bytes -= io.bytes;
+		if (io.file)
+			writes_of(sim, io.file)->count--;
+	}
+	list->at.count = kept;
+	taken = task->io.at.count - own;
+	if (taken == 0)
+		return;
+	for (size_t i = 0; i < taken; i++)
+		(void)array_push(&task->io.at);
+	for (size_t i = own + taken; i-- > 0;)
+		task->io.at.at[i + taken] = task->io.at.at[i];
+	for (size_t i = 0; i < taken; i++)
+		task->io.at.at[i] = task->io.at.at[own + taken + i];
+	task->io.at.count = own + taken;
+}
+
+/* A sync waits for the data that is on its way, too, and its journal and flush come after that. */
+static void sync_waits(struct simulation *sim, uint32_t task, uint32_t file)
+{
+	struct task *at = &sim->tasks.at[task];
+
+	if (at->io.at.count > 0 &&
+	    (at->io.at.at[0].kind != IO_WRITE || at->io.at.at[0].is_metadata))
+		at->io.at.at[0].begins_phase = true;
+	if (file == EVERY_FILE) {
+		background_take(sim, file, at);
+		if (sim->background_under_way > 0)
+			wait_add(sim, &sim->background_waiters, task);
+		return;
+	}
+	if (writes_of(sim, file)->count > 0)
+		background_take(sim, file, at);
+	if (writes_of(sim, file)->count > 0)
+		wait_add(sim, &writes_of(sim, file)->waiters, task);
+}
+
 /* Nobody asks the device for these, from `first` on. */
 static void forget(struct simulation *sim, const struct io_list *list, size_t first)
 {
@@ -540,6 +622,32 @@ static void forget(struct simulation *sim, const struct io_list *list, size_t fi
 	}
 }
 
+/* The kernel's threads compute on: a slice at a time, in turn with whoever else does. */
+static void kernel_slice(struct simulation *sim)
+{
+	uint64_t ns = sim->kernel_ns < KERNEL_SLICE_NS ? sim->kernel_ns : KERNEL_SLICE_NS;
+
+	sim->kernel_ns -= ns;
+	sim->busy_ns += ns;
+	event_add(sim, sim->now_ns + ns, KERNEL_COMPUTES, EVENT_COMPUTED);
+}
+
+static void kernel_compute(struct simulation *sim)
+{
+	struct task *at = &sim->tasks.at[KERNEL_COMPUTES];
+
+	if (at->is_under_way || sim->kernel_ns == 0)
+		return;
+	at->op.kind = OP_COMPUTE;
+	at->is_under_way = true;
+	if (sim->idle_processors == 0) {
+		queue_put(sim, &sim->runnable, KERNEL_COMPUTES);
+		return;
+	}
+	sim->idle_processors--;
+	kernel_slice(sim);
+}
+
 /* The task has a processor: its op is carried out now. */
 static void task_execute(struct simulation *sim, uint32_t task)
 {
@@ -548,6 +656,10 @@ static void task_execute(struct simulation *sim, uint32_t task)
 	size_t first = sim->background.at.count;
 	uint64_t ns;
 
+	if (task == KERNEL_COMPUTES) {
+		kernel_slice(sim);
+		return;
+	}
 	io_list_empty(&at->io);
 	at->next_io = 0;
 	at->waits_for = 0;
@@ -569,13 +681,11 @@ static void task_execute(struct simulation *sim, uint32_t task)
 	}
 	if (sim->reading.count > 0 && model->asked.file)
 		wait_for_pages(sim, task);
-	if ((at->op.kind == OP_FSYNC || at->op.kind == OP_FDATASYNC) &&
-	    operation_file(model, &at->op)) {
-		struct file_writes *writes = writes_of(sim, operation_file(model, &at->op));
-
-		if (writes->count > 0)
-			wait_add(sim, &writes->waiters, task);
-	}
+	if (at->op.kind == OP_SYNC)
+		sync_waits(sim, task, EVERY_FILE);
+	else if ((at->op.kind == OP_FSYNC || at->op.kind == OP_FDATASYNC) &&
+		 operation_file(model, &at->op))
+		sync_waits(sim, task, operation_file(model, &at->op));
 	ns = processor_ns(sim, at);
 	sim->busy_ns += ns;
 	if (at->has_borrowed)
@@ -587,7 +697,7 @@ static void task_execute(struct simulation *sim, uint32_t task)
 
 static void task_begin(struct simulation *sim, const struct op *op, uint32_t thread)
 {
-	uint32_t task = thread + 1;
+	uint32_t task = thread + THREADS;
 	struct task *at;
 
 	while (sim->tasks.count <= task)
@@ -607,6 +717,13 @@ static void task_begin(struct simulation *sim, const struct op *op, uint32_t thr
 	task_execute(sim, task);
 }
 
+/* The call has done its own part: its first requests go out, whatever it waits for besides. */
+static void task_asks(struct simulation *sim, uint32_t task)
+{
+	sim->tasks.at[task].waits_for--;
+	task_goes_on(sim, task);
+}
+
 static void task_computed(struct simulation *sim, uint32_t task)
 {
 	struct task *at = &sim->tasks.at[task];
@@ -620,10 +737,15 @@ static void task_computed(struct simulation *sim, uint32_t task)
 		task_execute(sim, queue_take(sim, &sim->runnable));
 	else if (!at->has_borrowed)
 		sim->idle_processors++;
+	if (task == KERNEL_COMPUTES) {
+		at->is_under_way = false;
+		kernel_compute(sim);
+		return;
+	}
 	if (at->io.sleep_ns > 0)
 		event_add(sim, sim->now_ns + at->io.sleep_ns, task, EVENT_SLEPT);
-	else if (--at->waits_for == 0)
-		task_goes_on(sim, task);
+	else
+		task_asks(sim, task);
 }
 
 /* ---- what time brings ---- */
@@ -657,6 +779,12 @@ static void request_done(struct simulation *sim, uint32_t id)
 				writes->waiters = 0;
 				wait_over(sim, waiters);
 			}
+		}
+		if (sim->background_under_way == 0) {
+			uint32_t waiters = sim->background_waiters;
+
+			sim->background_waiters = 0;
+			wait_over(sim, waiters);
 		}
 		background_submit(sim);
 	} else if (request.is_awaited && --sim->tasks.at[request.task].waits_for == 0) {
@@ -712,7 +840,8 @@ static void tick(struct simulation *sim)
 		model->fs->background(&model->mount);
 		model->mount.is_background = false;
 		kernel->is_under_way = true;
-		sim->busy_ns += kernel->io.cpu_ns;
+		sim->kernel_ns += kernel->io.cpu_ns;
+		kernel_compute(sim);
 		sim->tasks_under_way++;
 		task_goes_on(sim, KERNEL);
 	}
@@ -808,8 +937,8 @@ static bool loop(struct simulation *sim)
 
 			if (event.kind == EVENT_COMPUTED)
 				task_computed(sim, event.task);
-			else if (--sim->tasks.at[event.task].waits_for == 0)
-				task_goes_on(sim, event.task);
+			else
+				task_asks(sim, event.task);
 			if (sim->failed)
 				return false;
 		}
@@ -852,11 +981,14 @@ bool simulation_run(struct model *model, struct error *error)
 
 	sim.request_bytes_max = device_request_bytes_max(sim.device);
 	model->background = &sim.background;
-	(void)array_push(&sim.tasks);
+	for (int i = 0; i < THREADS; i++)
+		(void)array_push(&sim.tasks);
+	model->source->foresight = (struct op_foresight){model, model_expect};
 	(void)array_push(&sim.requests);
 	(void)array_push(&sim.waiters);
 	(void)array_push(&sim.written);
 	done = loop(&sim);
+	model->source->foresight.expect = NULL;
 	if (done)
 		finish(&sim);
 	model->background = NULL;

@@ -200,7 +200,7 @@ void tree_move_file(struct tree *tree, uint32_t from_id, uint32_t to_id)
 	to->is_directory = from->is_directory;
 	to->is_made = from->is_made;
 	to->opens = from->opens;
-	from->opens = 0;
+	from->opens = (struct open_list){0};
 	entry_add(tree, to_id);
 	entry_remove(tree, from_id);
 	from->file = 0;

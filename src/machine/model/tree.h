@@ -16,12 +16,18 @@ struct cache;
 
 enum { TREE_ROOT = 0, TREE_NONE = UINT32_MAX };
 
+/* Who has a file open: opens.h. */
+struct open_list {
+	uint32_t first;
+	bool is_hashed;
+};
+
 struct tree_node {
 	const char *text; /* its own name, name_bytes long, in the source's path table */
 	uint32_t parent;
-	uint32_t name;     /* the cache's id of the directory entry; 0: the root's */
-	uint32_t file;     /* the cache's id of the inode; 0: nothing is here */
-	uint32_t opens;    /* first of its open files: model.c */
+	uint32_t name; /* the cache's id of the directory entry; 0: the root's */
+	uint32_t file; /* the cache's id of the inode; 0: nothing is here */
+	struct open_list opens;
 	uint32_t hash;     /* of the name */
 	uint32_t inode;    /* the file system's number for it */
 	uint32_t position; /* its place among its directory's entries, in order of creation */

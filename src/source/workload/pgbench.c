@@ -209,11 +209,15 @@ static uint64_t work(const struct workload_run *run)
 	return pg->is_warm ? pg->count.transactions : 0;
 }
 
-static uint64_t work_total(const struct workload_run *run)
+static void progress(const struct workload_run *run, uint64_t *done, uint64_t *total)
 {
 	const struct pgbench *pg = (const struct pgbench *)run;
+	const struct pgbench_options *options = pg->options;
 
-	return pg->options->transactions * pg->options->clients;
+	*done = pg->count.transactions + (pg->is_warm ? options->warm_up * options->clients : 0);
+	*total = options->transactions
+			 ? (options->warm_up + options->transactions) * options->clients
+			 : 0;
 }
 
 /* ---- what it says in the end ---- */
@@ -319,6 +323,6 @@ const struct workload workload_pgbench = {
 	.next_due = next_due,
 	.completed = completed,
 	.work = work,
-	.work_total = work_total,
+	.progress = progress,
 	.report = report,
 };

@@ -87,11 +87,30 @@ static uint64_t take_exactly(struct ext4_time *time, uint64_t goal, uint64_t blo
 	return block;
 }
 
+/*
+ * As the switch ext4_journal_blocks says or, where that holds nothing (before 5.14), as mke2fs makes
+ * it for a file system of so many blocks: e2fsprogs 1.47, ext2fs_default_journal_size().
+ */
+static uint64_t journal_blocks(const struct filesystem_mount *mount, uint64_t blocks)
+{
+	uint64_t given = cache_journal_blocks(mount->cache), size = 1024;
+
+	if (given)
+		return given;
+	if (blocks >= 256 * 1024)
+		size = 4096 * 2;
+	if (blocks >= 512 * 1024)
+		size = 4096 * 4;
+	for (uint64_t most = 4096 * 1024; blocks >= most && size < 262144; most *= 2)
+		size *= 2;
+	return size;
+}
+
 static void places_make(struct filesystem_mount *mount, struct ext4_time *time)
 {
 	uint64_t bytes = mount->options.device_bytes ? mount->options.device_bytes
 						     : DEFAULT_DEVICE_GIB * GIB,
-		 blocks = bytes / BLOCK_BYTES, journal = cache_journal_blocks(mount->cache);
+		 blocks = bytes / BLOCK_BYTES, journal = journal_blocks(mount, blocks);
 
 	if (blocks > SPACE_BLOCKS_MAX - 1)
 		blocks = SPACE_BLOCKS_MAX - 1;

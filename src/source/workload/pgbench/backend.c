@@ -249,15 +249,15 @@ static bool is_untouched(const struct pgbench *pg, uint32_t page)
 static enum turn accounts_update(struct pgbench *pg, struct process *process, struct frame *frame)
 {
 	struct backend *backend = process->backend;
-	uint32_t leaf = backend->aid / LEAF_ENTRIES, block;
+	uint32_t leaf = backend->now.aid / LEAF_ENTRIES, block;
 
 	switch (frame->step) {
 	case UPDATE_DESCEND:
 		if (!descend(pg, process, frame, REL_ACCOUNTS_PKEY, &pg->accounts_tree, leaf))
 			return TURN_ON;
 		frame->step = UPDATE_HEAP;
-		backend->home =
-			accounts_find(pg, &backend->random, backend->aid, &backend->is_redirected);
+		backend->home = accounts_find(pg, &backend->random, backend->now.aid,
+					      &backend->is_redirected);
 		__attribute__((fallthrough));
 	case UPDATE_HEAP:
 		block = relation_block(pg, REL_ACCOUNTS, backend->home);
@@ -326,7 +326,7 @@ static enum turn accounts_select(struct pgbench *pg, struct process *process, st
 	switch (frame->step) {
 	case 0:
 		if (!descend(pg, process, frame, REL_ACCOUNTS_PKEY, &pg->accounts_tree,
-			     backend->aid / LEAF_ENTRIES))
+			     backend->now.aid / LEAF_ENTRIES))
 			return TURN_ON;
 		frame->step = 1;
 		__attribute__((fallthrough));
@@ -353,7 +353,7 @@ static bool small_find(struct pgbench *pg, struct process *process, struct frame
 		       uint8_t which)
 {
 	const struct small_table *table = &pg->tables[which];
-	uint32_t row = process->backend->rows[which];
+	uint32_t row = process->backend->now.rows[which];
 
 	if (!table->is_scanned)
 		return descend(pg, process, frame, table->pkey, table->tree, row / LEAF_ENTRIES);
@@ -374,7 +374,7 @@ static bool row_lock(struct pgbench *pg, struct process *process, uint8_t which)
 {
 	struct backend *backend = process->backend;
 	struct small_table *table = &pg->tables[which];
-	struct small_row *row = &table->at[backend->rows[which]];
+	struct small_row *row = &table->at[backend->now.rows[which]];
 
 	if (row->holder == 0) {
 		row->holder = (uint16_t)(process->index + 1);
@@ -394,7 +394,7 @@ static bool row_lock(struct pgbench *pg, struct process *process, uint8_t which)
 static void row_unlock(struct pgbench *pg, struct backend *backend, uint8_t which)
 {
 	struct small_table *table = &pg->tables[which];
-	struct small_row *row = &table->at[backend->rows[which]];
+	struct small_row *row = &table->at[backend->now.rows[which]];
 	struct process *next = NULL;
 
 	row->holder = 0;
@@ -404,7 +404,7 @@ static void row_unlock(struct pgbench *pg, struct backend *backend, uint8_t whic
 		struct process *other = &pg->processes[i];
 
 		if (other->waits == WAIT_ROW && other->backend->waits_table == which &&
-		    other->backend->rows[which] == backend->rows[which] &&
+		    other->backend->now.rows[which] == backend->now.rows[which] &&
 		    (!next || other->backend->wait_order < next->backend->wait_order))
 			next = other;
 	}
@@ -428,7 +428,7 @@ static void small_lock_log(struct pgbench *pg, const struct small_table *table, 
 static bool small_update_hot(struct pgbench *pg, struct backend *backend, uint8_t which)
 {
 	struct small_table *table = &pg->tables[which];
-	struct small_row *row = &table->at[backend->rows[which]];
+	struct small_row *row = &table->at[backend->now.rows[which]];
 	struct heap_page *page = &table->pages[row->page].page;
 
 	if (!page_update(page, table->tuple_units, row->is_redirected))
@@ -447,7 +447,7 @@ static void small_move(struct pgbench *pg, struct backend *backend, uint8_t whic
 		       bool is_new)
 {
 	struct small_table *table = &pg->tables[which];
-	struct small_row *row = &table->at[backend->rows[which]];
+	struct small_row *row = &table->at[backend->now.rows[which]];
 	struct heap_page *old = &table->pages[row->page].page, *new = &table->pages[to].page;
 
 	page_move(old, row->is_redirected);
@@ -466,7 +466,7 @@ static enum turn small_update(struct pgbench *pg, struct process *process, struc
 {
 	struct backend *backend = process->backend;
 	struct small_table *table = &pg->tables[which];
-	struct small_row *row = &table->at[backend->rows[which]];
+	struct small_row *row = &table->at[backend->now.rows[which]];
 	uint32_t block;
 
 	switch (frame->step) {
@@ -519,10 +519,10 @@ static enum turn small_update(struct pgbench *pg, struct process *process, struc
 		__attribute__((fallthrough));
 	default:
 		if (!descend(pg, process, frame, table->pkey, table->tree,
-			     backend->rows[which] / LEAF_ENTRIES))
+			     backend->now.rows[which] / LEAF_ENTRIES))
 			return TURN_ON;
 		pg->count.accesses++;
-		block = tree_block(table->tree, 0, backend->rows[which] / LEAF_ENTRIES);
+		block = tree_block(table->tree, 0, backend->now.rows[which] / LEAF_ENTRIES);
 		wal_record(pg, RECORD_INDEX,
 			   &(struct wal_block){.block = relation_block(pg, table->pkey, block),
 					       .used_bytes = LEAF_USED,
@@ -620,22 +620,56 @@ enum {
 	CLIENT_WARM
 };
 
+/* What the next transaction is about. */
 static void transaction_draw(struct pgbench *pg, struct backend *backend)
 {
-	uint32_t page;
+	struct drawn *then = &backend->then;
 
-	backend->aid = (uint32_t)random_below(&backend->random, pg->options->scale * 100000);
-	backend->rows[1] = (uint32_t)random_below(&backend->random, pg->tables[1].rows);
-	backend->rows[0] = (uint32_t)random_below(&backend->random, pg->tables[0].rows);
+	if (backend->has_drawn)
+		return;
+	then->aid = (uint32_t)random_below(&backend->random, pg->options->scale * 100000);
+	then->rows[1] = (uint32_t)random_below(&backend->random, pg->tables[1].rows);
+	then->rows[0] = (uint32_t)random_below(&backend->random, pg->tables[0].rows);
+	backend->has_drawn = true;
+	__builtin_prefetch(&pg->pages[then->aid / pg->accounts_rows_per_page]);
+	__builtin_prefetch(&pg->tables[0].at[then->rows[0]]);
+	__builtin_prefetch(&pg->tables[1].at[then->rows[1]]);
+}
+
+/*
+ * The blocks of the next transaction are lines of memory that nobody has touched for long, each
+ * found by way of the one before: a transaction is long enough for all of them to come in.
+ */
+static void transaction_prefetch(struct pgbench *pg, const struct process *process,
+				 enum block_step step)
+{
+	const struct drawn *then = &process->backend->then;
+	uint32_t leaf = then->aid / LEAF_ENTRIES;
+	uint32_t inner = tree_block(&pg->accounts_tree, 1, leaf);
+
+	block_prefetch(pg, process,
+		       relation_block(pg, REL_ACCOUNTS, then->aid / pg->accounts_rows_per_page),
+		       step);
+	block_prefetch(pg, process, leaf_block(pg, then->aid), step);
+	if (step <= BLOCK_BUFFER)
+		block_prefetch(pg, NULL, relation_block(pg, REL_ACCOUNTS_PKEY, inner), step);
+	/* A row says in which block it is, so these come a step later; they are there. */
+	if (step != BLOCK_BUFFER && step != BLOCK_SOON)
+		return;
+	for (int i = 0; i < 2; i++)
+		block_prefetch(pg, NULL,
+			       relation_block(pg, pg->tables[i].heap,
+					      pg->tables[i].at[then->rows[i]].page),
+			       step - 1);
+}
+
+static void transaction_take(struct pgbench *pg, struct backend *backend)
+{
+	transaction_draw(pg, backend);
+	backend->now = backend->then;
+	backend->has_drawn = false;
 	backend->has_moved = false;
 	backend->computed_ns = 0;
-	/* Each of these is a line of memory that nobody has touched for long: all at once. */
-	page = backend->aid / pg->accounts_rows_per_page;
-	__builtin_prefetch(&pg->pages[page]);
-	block_prefetch(pg, relation_block(pg, REL_ACCOUNTS, page));
-	block_prefetch(pg, leaf_block(pg, backend->aid));
-	__builtin_prefetch(&pg->tables[0].at[backend->rows[0]]);
-	__builtin_prefetch(&pg->tables[1].at[backend->rows[1]]);
 }
 
 static enum turn compute_until(struct pgbench *pg, struct process *process, uint64_t eighths)
@@ -669,7 +703,7 @@ static enum turn transaction_begin(struct pgbench *pg, struct process *process)
 	struct backend *backend = process->backend;
 
 	autovacuum_look(pg);
-	if (buffer_find(pg, leaf_block(pg, backend->aid)) == BUFFER_NONE)
+	if (buffer_find(pg, leaf_block(pg, backend->now.aid)) == BUFFER_NONE)
 		return compute_until(pg, process, 1);
 	return TURN_ON;
 }
@@ -764,7 +798,7 @@ enum turn backend_main(struct pgbench *pg, struct process *process, struct frame
 			return client_end(pg, process, frame);
 		begin_ns = scheduled_ns(pg);
 		backend->begun_ns = begin_ns;
-		transaction_draw(pg, backend);
+		transaction_take(pg, backend);
 		frame->step = CLIENT_UPDATE;
 		if (begin_ns > pg->now_ns)
 			return process_sleep(pg, process, begin_ns);
@@ -779,9 +813,12 @@ enum turn backend_main(struct pgbench *pg, struct process *process, struct frame
 		return TURN_ON;
 	case CLIENT_COMPUTE:
 		frame->step = CLIENT_TELLERS;
+		transaction_draw(pg, backend);
+		transaction_prefetch(pg, process, BLOCK_BUCKET);
 		return compute_until(pg, process, 5);
 	case CLIENT_TELLERS:
 		frame->step = CLIENT_BRANCHES;
+		transaction_prefetch(pg, process, BLOCK_BUFFER);
 		routine_call(process, tellers_update);
 		return TURN_ON;
 	case CLIENT_BRANCHES:
@@ -799,9 +836,11 @@ enum turn backend_main(struct pgbench *pg, struct process *process, struct frame
 		return TURN_ON;
 	case CLIENT_COMPUTE_LAST:
 		frame->step = CLIENT_COMMIT;
+		transaction_prefetch(pg, process, BLOCK_SOON);
 		return compute_until(pg, process, 8);
 	case CLIENT_COMMIT:
 		frame->step = CLIENT_END;
+		transaction_prefetch(pg, process, BLOCK_SOONER);
 		return transaction_commit(pg, process);
 	default:
 		transaction_end(pg, process);

@@ -55,10 +55,42 @@ uint32_t buffer_find(const struct pgbench *pg, uint32_t block)
 	return at;
 }
 
-void block_prefetch(const struct pgbench *pg, uint32_t block)
+void block_expect(struct pgbench *pg, const struct process *process, uint32_t block,
+		  enum op_kind kind, enum op_nearness nearness)
 {
-	__builtin_prefetch(bucket_of(&pg->buffers, block));
-	__builtin_prefetch(&pg->wal.imaged[block / 64]);
+	const struct op_foresight *foresight = pg->place.foresight;
+	struct op op = {.bytes = BLOCK_BYTES, .kind = (uint8_t)kind};
+
+	if (!foresight || !foresight->expect)
+		return;
+	op.thread = process ? pg->place.first_thread + process->index : 0;
+	op.path = relation_file(pg, relation_of(pg, block), block, &op.offset)->path;
+	foresight->expect(foresight->context, &op, nearness);
+}
+
+void block_prefetch(struct pgbench *pg, const struct process *process, uint32_t block,
+		    enum block_step step)
+{
+	uint32_t at;
+
+	switch (step) {
+	case BLOCK_BUCKET:
+		__builtin_prefetch(bucket_of(&pg->buffers, block));
+		__builtin_prefetch(&pg->wal.imaged[block / 64]);
+		break;
+	case BLOCK_BUFFER:
+		at = *bucket_of(&pg->buffers, block);
+		if (at != BUFFER_NONE)
+			__builtin_prefetch(&pg->buffers.at[at], 1);
+		block_expect(pg, process, block, OP_READ, OP_LATER);
+		break;
+	case BLOCK_SOON:
+	case BLOCK_SOONER:
+		if (buffer_find(pg, block) == BUFFER_NONE)
+			block_expect(pg, process, block, OP_READ,
+				     step == BLOCK_SOON ? OP_SOON : OP_SOONER);
+		break;
+	}
 }
 
 static void buffer_link(struct buffers *buffers, uint32_t at, uint32_t block)
@@ -97,9 +129,36 @@ static inline void buffer_use(struct buffer *buffer)
 		buffer->usage++;
 }
 
-/* The hand goes round to the first that has not been used and that nobody holds. */
-static uint32_t victim_find(struct buffers *buffers)
+/* So far ahead of the hand its next victims are looked at: each step a wait for memory. */
+enum { AHEAD_LATER = 48, AHEAD_SOON = 32, AHEAD_SOONER = 16 };
+
+static const struct buffer *victim_ahead(const struct buffers *buffers, uint32_t distance)
 {
+	uint32_t at = buffers->hand + distance;
+
+	return &buffers->at[at < buffers->count ? at : 0];
+}
+
+static void victims_prefetch(struct pgbench *pg)
+{
+	const struct buffer *buffer = victim_ahead(&pg->buffers, AHEAD_LATER);
+
+	if (buffer->usage == 0 && buffer->block != BLOCK_NONE) {
+		__builtin_prefetch(bucket_of(&pg->buffers, buffer->block), 1);
+		block_expect(pg, NULL, buffer->block, OP_WRITE, OP_LATER);
+	}
+	buffer = victim_ahead(&pg->buffers, AHEAD_SOON);
+	if (buffer->usage == 0 && buffer->flags & BUFFER_DIRTY)
+		block_expect(pg, NULL, buffer->block, OP_WRITE, OP_SOON);
+	buffer = victim_ahead(&pg->buffers, AHEAD_SOONER);
+	if (buffer->usage == 0 && buffer->flags & BUFFER_DIRTY)
+		block_expect(pg, NULL, buffer->block, OP_WRITE, OP_SOONER);
+}
+
+/* The hand goes round to the first that has not been used and that nobody holds. */
+static uint32_t victim_find(struct pgbench *pg)
+{
+	struct buffers *buffers = &pg->buffers;
 	uint64_t left = (uint64_t)buffers->count * (USAGE_MAX + 1) + 1;
 
 	buffers->allocated++;
@@ -109,6 +168,7 @@ static uint32_t victim_find(struct buffers *buffers)
 		uint32_t at = buffers->hand;
 		struct buffer *buffer = &buffers->at[at];
 
+		victims_prefetch(pg);
 		if (++buffers->hand == buffers->count) {
 			buffers->hand = 0;
 			buffers->rounds++;
@@ -205,7 +265,7 @@ static enum turn bring(struct pgbench *pg, struct process *process, struct frame
 			process->brought = frame->block;
 			return routine_done(process);
 		}
-		frame->buffer = victim_find(buffers);
+		frame->buffer = victim_find(pg);
 		if (!(buffers->at[frame->buffer].flags & BUFFER_DIRTY))
 			return victim_take(pg, process, frame);
 		buffers->at[frame->buffer].pins++;

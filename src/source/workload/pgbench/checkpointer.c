@@ -90,6 +90,27 @@ static bool is_ahead(const struct pgbench *pg)
 	       progress * pg->options->checkpoint_timeout_ns >= whole * elapsed;
 }
 
+/* The next blocks, sorted, lie anywhere in the pool: they are looked up a step at a time. */
+enum { AHEAD_BUFFER = 8, AHEAD_LATER = 6, AHEAD_SOON = 4, AHEAD_SOONER = 2 };
+
+static void blocks_prefetch(struct pgbench *pg)
+{
+	static const enum op_nearness nearness[] = {
+		[AHEAD_LATER] = OP_LATER, [AHEAD_SOON] = OP_SOON, [AHEAD_SOONER] = OP_SOONER};
+	const struct checkpoint *checkpoint = &pg->checkpoint;
+	const uint64_t *next = &checkpoint->sorted[checkpoint->done];
+
+	if (checkpoint->to_write - checkpoint->done <= AHEAD_BUFFER)
+		return;
+	__builtin_prefetch(&pg->buffers.at[(uint32_t)next[AHEAD_BUFFER]], 1);
+	for (uint32_t ahead = AHEAD_SOONER; ahead <= AHEAD_LATER; ahead += 2) {
+		const struct buffer *buffer = &pg->buffers.at[(uint32_t)next[ahead]];
+
+		if (buffer->flags & BUFFER_NEEDED)
+			block_expect(pg, NULL, buffer->block, OP_WRITE, nearness[ahead]);
+	}
+}
+
 enum { BLOCKS_NEXT, BLOCKS_WRITTEN, BLOCKS_HINT, BLOCKS_PACE, BLOCKS_LAST_HINT };
 
 /* BufferSync(). */
@@ -104,6 +125,7 @@ static enum turn blocks_write(struct pgbench *pg, struct process *process, struc
 			frame->step = BLOCKS_LAST_HINT;
 			return TURN_ON;
 		}
+		blocks_prefetch(pg);
 		frame->buffer = (uint32_t)checkpoint->sorted[checkpoint->done++];
 		buffer = &pg->buffers.at[frame->buffer];
 		frame->step = BLOCKS_PACE;
@@ -147,6 +169,11 @@ static enum turn sync_one(struct pgbench *pg, struct process *process, enum stre
 	return op_make(pg, process, OP_FSYNC, stream, path, 0, 0);
 }
 
+static uint32_t clog_path(struct pgbench *pg, uint64_t file)
+{
+	return path_make(pg, "pg_xact/%04X", (unsigned int)file);
+}
+
 /* The commit log's pages since the last time, then directories, then the origins' file. */
 static enum turn state_write(struct pgbench *pg, struct process *process, struct frame *frame)
 {
@@ -178,7 +205,13 @@ static enum turn state_write(struct pgbench *pg, struct process *process, struct
 		return sync_one(pg, process, STREAM_OTHER, pg->path_logical);
 	case 8:
 		page = pg->checkpoint.clog_page;
-		path = path_make(pg, "pg_xact/%04X", (unsigned int)(page / CLOG_PAGES_PER_FILE));
+		path = clog_path(pg, page / CLOG_PAGES_PER_FILE);
+		/* SlruPhysicalWritePage(): with O_CREAT. */
+		if (page / CLOG_PAGES_PER_FILE > pg->checkpoint.clog_file) {
+			pg->checkpoint.clog_file++;
+			frame->step = 8;
+			return op_make(pg, process, OP_CREATE, STREAM_OTHER, path, 0, 0);
+		}
 		if (page < last) {
 			pg->checkpoint.clog_page++;
 			frame->step = 8;
@@ -195,12 +228,16 @@ static enum turn state_write(struct pgbench *pg, struct process *process, struct
 /* ProcessSyncRequests(): the relations' files, and the commit log's. */
 static enum turn files_sync(struct pgbench *pg, struct process *process, struct frame *frame)
 {
+	struct checkpoint *checkpoint = &pg->checkpoint;
+	uint32_t path;
+
 	if (frame->step == 0) {
-		frame->step = 1;
-		return sync_one(
-			pg, process, STREAM_OTHER,
-			path_make(pg, "pg_xact/%04X",
-				  (unsigned int)(pg->checkpoint.clog_page / CLOG_PAGES_PER_FILE)));
+		path = clog_path(pg, checkpoint->clog_unsynced);
+		if (checkpoint->clog_unsynced < checkpoint->clog_file)
+			checkpoint->clog_unsynced++;
+		else
+			frame->step = 1;
+		return sync_one(pg, process, STREAM_OTHER, path);
 	}
 	for (; frame->block < REL_COUNT; frame->block++, frame->at = 0) {
 		struct relation *relation = &pg->relations[frame->block];

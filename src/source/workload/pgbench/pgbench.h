@@ -213,6 +213,7 @@ struct checkpoint {
 	uint64_t recycle_end, recycle_first_free; /* segments */
 	uint32_t relation, file;                  /* being synced */
 	uint64_t clog_page;                       /* the first one not written yet */
+	uint64_t clog_file, clog_unsynced;        /* its last file; the first to be synced */
 };
 
 struct writer {
@@ -265,11 +266,14 @@ struct backend {
 	struct random random;
 	uint64_t done; /* transactions, in this phase */
 	uint64_t begun_ns, commit_ns, wait_order;
-	uint64_t xid;          /* 0: none */
-	uint32_t aid, rows[2]; /* rows: of tables[] */
-	uint32_t home;         /* page of accounts where the row is now */
-	uint32_t old_home;     /* has_moved: and where it was */
-	uint32_t pinned;       /* buffer */
+	uint64_t xid; /* 0: none */
+	struct drawn {
+		uint32_t aid, rows[2]; /* rows: of tables[] */
+	} now, then;                   /* this transaction's, and the next one's */
+	bool has_drawn;                /* `then` */
+	uint32_t home;                 /* page of accounts where the row is now */
+	uint32_t old_home;             /* has_moved: and where it was */
+	uint32_t pinned;               /* buffer */
 	uint32_t waits_table;
 	uint64_t computed_ns; /* of this transaction's processor time */
 	bool has_moved, is_redirected;
@@ -429,8 +433,16 @@ void small_tables_vacuum(struct pgbench *pg);
 
 bool pool_init(struct pgbench *pg, struct error *error);
 uint32_t buffer_find(const struct pgbench *pg, uint32_t block);
-/* It will be looked for soon: bring in what that needs. */
-void block_prefetch(const struct pgbench *pg, uint32_t block);
+/*
+ * It will be looked for: bring in what that needs, step by step, each some ops after the one before.
+ * The last two are for a block that is not in the pool, and so will be read.
+ */
+enum block_step { BLOCK_BUCKET, BLOCK_BUFFER, BLOCK_SOON, BLOCK_SOONER };
+void block_prefetch(struct pgbench *pg, const struct process *process, uint32_t block,
+		    enum block_step step);
+/* The machine may prepare for this op of the block's file; by `process`, or NULL: by anybody. */
+void block_expect(struct pgbench *pg, const struct process *process, uint32_t block,
+		  enum op_kind kind, enum op_nearness nearness);
 /* Mark changed by a record that ends at `lsn`. */
 void buffer_dirty(struct pgbench *pg, uint32_t block, uint64_t lsn);
 /*
