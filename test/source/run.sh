@@ -33,6 +33,8 @@ says out "With policy linux-4.5 instead of lru"
 exits 0 "one policy that has no switches to compare" "$REFAULT" run cache-pressure-256m --policy lru
 says out "policy lru"
 exits 0 "the comparison taken away" "$REFAULT" run cache-pressure-256m --set compare=
+exits 0 "a comparison that was not there" "$REFAULT" run hello --set 'compare.policy=[lru, fifo]'
+says out "fifo"
 exits 0 "a key taken away" "$REFAULT" run hello --set machine.cgroup_limit= --set machine.memory=1GiB
 says out "memory 1 GiB"
 exits 2 "a size taken away that is needed" "$REFAULT" run hello --set files.data.size=
