@@ -292,9 +292,6 @@ static bool value_read(const struct yaml *yaml, const struct schema_key *key,
 	    (key->type == SCHEMA_NODE || key->type == SCHEMA_MAPPING || key->type == SCHEMA_LIST ||
 	     key->type == SCHEMA_NAMES))
 		return true; /* `compare:` and nothing: none */
-	/* `--set jobs.db.duration=`: as if it were not there. In a file it is a value forgotten. */
-	if (node->is_null && node->origin && key->type != SCHEMA_TEXT && !key->fallback[0])
-		return true;
 	switch (key->type) {
 	case SCHEMA_TARGET:
 		return true;
@@ -330,6 +327,12 @@ static bool value_read(const struct yaml *yaml, const struct schema_key *key,
 	if (!scalar_read(key, node->text, to + key->offset, &inner))
 		return yaml_error(yaml, node, error, "%s", inner.message);
 	return true;
+}
+
+/* `--set jobs.db.duration=`. In a file that is a value forgotten, and so is a name that is empty. */
+static bool is_taken_away(const struct schema_key *key, const struct yaml_node *node)
+{
+	return node->is_null && node->origin && key->type != SCHEMA_TEXT;
 }
 
 static bool key_is_known(const struct tables *tables, const char *name)
@@ -391,7 +394,7 @@ bool schema_read(const struct yaml *yaml, const struct yaml_node *node, const ch
 			const struct schema_key *key = &tables[t].keys[k];
 			const struct yaml_node *child = yaml_get(node, key->name);
 
-			if (child) {
+			if (child && !is_taken_away(key, child)) {
 				if (!value_read(yaml, key, child, tables[t].to, error))
 					return false;
 			} else if (strcmp(key->fallback, "required") == 0) {

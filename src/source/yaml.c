@@ -522,6 +522,7 @@ static struct yaml_node *path_walk(struct yaml *yaml, const char *path, const ch
 			child->key = arena_text(yaml->arena, path, bytes);
 			child->origin = origin;
 			node->kind = YAML_MAPPING;
+			node->is_null = false;
 			child_append(node, child);
 		}
 		node = child;

@@ -33,11 +33,15 @@ says out "With policy linux-4.5 instead of lru"
 exits 0 "one policy that has no switches to compare" "$REFAULT" run cache-pressure-256m --policy lru
 says out "policy lru"
 exits 0 "the comparison taken away" "$REFAULT" run cache-pressure-256m --set compare=
+exits 0 "a comparison that was not there" "$REFAULT" run hello --set 'compare.policy=[lru, fifo]'
+says out "fifo"
 exits 0 "a key taken away" "$REFAULT" run hello --set machine.cgroup_limit= --set machine.memory=1GiB
 says out "memory 1 GiB"
-exits 2 "a key taken away that there must be" "$REFAULT" run hello --set files.data.size=
-exits 2 "a key with a default" "$REFAULT" run hello --set machine.op_time=
-says err "op_time must be a single value, not nothing"
+exits 2 "a size taken away that is needed" "$REFAULT" run hello --set files.data.size=
+exits 0 "a key with a default" "$REFAULT" run hello --set machine.op_time= --json
+cp "$scratch/out" "$scratch/taken"
+exits 0 "a key with its default" "$REFAULT" run hello --set machine.op_time=1us --json
+ok "are the same" cmp "$scratch/out" "$scratch/taken"
 exits 0 "another comparison" "$REFAULT" run cache-pressure-256m --set compare= --set 'compare={vfs_cache_pressure: [50, 200]}' --set figures=
 says out "vfs_cache_pressure"
 
