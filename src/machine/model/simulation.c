@@ -464,12 +464,19 @@ static void interval_end(struct simulation *sim)
 	sim->next_interval_ns += NS_PER_SECOND;
 }
 
+static uint64_t device_busy_now_ns(const struct simulation *sim)
+{
+	/* Its clock has stood still since it was last asked. */
+	(void)device_advance(sim->device, sim->now_ns, NULL, 0);
+	return device_busy_ns(sim->device);
+}
+
 /* The jobs begin, or their warm-up is over: from here on things count as time. */
 static void start(struct simulation *sim)
 {
 	sim->started_ns = sim->model->started_ns = sim->now_ns;
 	sim->busy_ns = 0;
-	sim->busy_device_ns = device_busy_ns(sim->device);
+	sim->busy_device_ns = device_busy_now_ns(sim);
 	recorder_restart_time(&sim->model->recorder);
 	sim->model->requests = (struct result_device){0};
 	sim->before = sums(sim);
@@ -799,6 +806,8 @@ static void device_completions(struct simulation *sim)
 	uint64_t tags[DONE_BATCH];
 	size_t count;
 
+	if (device_next_ns(sim->device) > sim->now_ns)
+		return;
 	do {
 		count = device_advance(sim->device, sim->now_ns, tags, DONE_BATCH);
 		for (size_t i = 0; i < count; i++)
@@ -956,7 +965,7 @@ static void finish(struct simulation *sim)
 
 	model->elapsed_ns = sim->now_ns - started;
 	model->busy_ns = sim->busy_ns;
-	model->requests.busy_ns = device_busy_ns(sim->device) - sim->busy_device_ns;
+	model->requests.busy_ns = device_busy_now_ns(sim) - sim->busy_device_ns;
 }
 
 bool simulation_run(struct model *model, struct error *error)

@@ -77,15 +77,20 @@ void backend_init(struct pgbench *pg, struct process *process)
 
 /* ---- blocks ---- */
 
+/* The blocks on the way to a leaf, by level. */
+static void path_to(const struct pgbench *pg, enum relation_id pkey, const struct tree *tree,
+		    uint32_t leaf, uint32_t path[TREE_LEVELS_MAX])
+{
+	for (uint32_t level = 0; level < tree->levels; level++)
+		path[level] = relation_block(pg, pkey, tree_block(tree, level, leaf));
+}
+
 /* Down a tree, a page a call: false until the leaf is there. */
 static bool descend(struct pgbench *pg, struct process *process, struct frame *frame,
-		    enum relation_id pkey, const struct tree *tree, uint32_t leaf)
+		    const struct tree *tree, const uint32_t *path)
 {
 	while (frame->end < tree->levels) {
-		uint32_t level = tree->levels - 1 - (uint32_t)frame->end;
-
-		if (!block_need(pg, process,
-				relation_block(pg, pkey, tree_block(tree, level, leaf))))
+		if (!block_need(pg, process, path[tree->levels - 1 - (uint32_t)frame->end]))
 			return false;
 		frame->end++;
 	}
@@ -93,10 +98,18 @@ static bool descend(struct pgbench *pg, struct process *process, struct frame *f
 	return true;
 }
 
-static uint32_t leaf_block(const struct pgbench *pg, uint32_t aid)
+static bool descend_accounts(struct pgbench *pg, struct process *process, struct frame *frame)
 {
-	return relation_block(pg, REL_ACCOUNTS_PKEY,
-			      tree_block(&pg->accounts_tree, 0, aid / LEAF_ENTRIES));
+	return descend(pg, process, frame, &pg->accounts_tree, process->backend->now.path);
+}
+
+static bool descend_small(struct pgbench *pg, struct process *process, struct frame *frame,
+			  const struct small_table *table, uint32_t row)
+{
+	uint32_t path[TREE_LEVELS_MAX];
+
+	path_to(pg, table->pkey, table->tree, row / LEAF_ENTRIES, path);
+	return descend(pg, process, frame, table->tree, path);
 }
 
 static void pin(struct pgbench *pg, struct backend *backend, uint32_t block)
@@ -166,7 +179,7 @@ static void small_prune(struct pgbench *pg, uint8_t which, uint32_t number)
 /* ---- UPDATE accounts ---- */
 
 /* _bt_doinsert() into the leaf of accounts_pkey, which is here. */
-static void leaf_insert(struct pgbench *pg, uint32_t leaf)
+static void leaf_insert(struct pgbench *pg, uint32_t block)
 {
 	uint64_t used = LEAF_USED + pg->leaf_entries * LEAF_ENTRY / pg->accounts_tree.pages[0];
 
@@ -174,8 +187,7 @@ static void leaf_insert(struct pgbench *pg, uint32_t leaf)
 	pg->count.accesses++;
 	wal_record(pg, RECORD_INDEX,
 		   &(struct wal_block){
-			   .block = relation_block(pg, REL_ACCOUNTS_PKEY,
-						   tree_block(&pg->accounts_tree, 0, leaf)),
+			   .block = block,
 			   .used_bytes = (uint32_t)(used < LEAF_USED_MAX ? used : LEAF_USED_MAX),
 			   .data_bytes = DATA_INDEX},
 		   1);
@@ -249,11 +261,11 @@ static bool is_untouched(const struct pgbench *pg, uint32_t page)
 static enum turn accounts_update(struct pgbench *pg, struct process *process, struct frame *frame)
 {
 	struct backend *backend = process->backend;
-	uint32_t leaf = backend->now.aid / LEAF_ENTRIES, block;
+	uint32_t block;
 
 	switch (frame->step) {
 	case UPDATE_DESCEND:
-		if (!descend(pg, process, frame, REL_ACCOUNTS_PKEY, &pg->accounts_tree, leaf))
+		if (!descend_accounts(pg, process, frame))
 			return TURN_ON;
 		frame->step = UPDATE_HEAP;
 		backend->home = accounts_find(pg, &backend->random, backend->now.aid,
@@ -307,9 +319,9 @@ static enum turn accounts_update(struct pgbench *pg, struct process *process, st
 		frame->step = UPDATE_INDEX;
 		__attribute__((fallthrough));
 	case UPDATE_INDEX:
-		if (!descend(pg, process, frame, REL_ACCOUNTS_PKEY, &pg->accounts_tree, leaf))
+		if (!descend_accounts(pg, process, frame))
 			return TURN_ON;
-		leaf_insert(pg, leaf);
+		leaf_insert(pg, backend->now.path[0]);
 		__attribute__((fallthrough));
 	default:
 		unpin(pg, backend);
@@ -325,8 +337,7 @@ static enum turn accounts_select(struct pgbench *pg, struct process *process, st
 
 	switch (frame->step) {
 	case 0:
-		if (!descend(pg, process, frame, REL_ACCOUNTS_PKEY, &pg->accounts_tree,
-			     backend->now.aid / LEAF_ENTRIES))
+		if (!descend_accounts(pg, process, frame))
 			return TURN_ON;
 		frame->step = 1;
 		__attribute__((fallthrough));
@@ -356,7 +367,7 @@ static bool small_find(struct pgbench *pg, struct process *process, struct frame
 	uint32_t row = process->backend->now.rows[which];
 
 	if (!table->is_scanned)
-		return descend(pg, process, frame, table->pkey, table->tree, row / LEAF_ENTRIES);
+		return descend_small(pg, process, frame, table, row);
 	while (frame->at < pg->relations[table->heap].count) {
 		if (!table->pages[frame->at].is_made) {
 			frame->at++;
@@ -518,8 +529,7 @@ static enum turn small_update(struct pgbench *pg, struct process *process, struc
 		frame->step = SMALL_INDEX;
 		__attribute__((fallthrough));
 	default:
-		if (!descend(pg, process, frame, table->pkey, table->tree,
-			     backend->now.rows[which] / LEAF_ENTRIES))
+		if (!descend_small(pg, process, frame, table, backend->now.rows[which]))
 			return TURN_ON;
 		pg->count.accesses++;
 		block = tree_block(table->tree, 0, backend->now.rows[which] / LEAF_ENTRIES);
@@ -630,6 +640,7 @@ static void transaction_draw(struct pgbench *pg, struct backend *backend)
 	then->aid = (uint32_t)random_below(&backend->random, pg->options->scale * 100000);
 	then->rows[1] = (uint32_t)random_below(&backend->random, pg->tables[1].rows);
 	then->rows[0] = (uint32_t)random_below(&backend->random, pg->tables[0].rows);
+	path_to(pg, REL_ACCOUNTS_PKEY, &pg->accounts_tree, then->aid / LEAF_ENTRIES, then->path);
 	backend->has_drawn = true;
 	__builtin_prefetch(&pg->pages[then->aid / pg->accounts_rows_per_page]);
 	__builtin_prefetch(&pg->tables[0].at[then->rows[0]]);
@@ -644,15 +655,13 @@ static void transaction_prefetch(struct pgbench *pg, const struct process *proce
 				 enum block_step step)
 {
 	const struct drawn *then = &process->backend->then;
-	uint32_t leaf = then->aid / LEAF_ENTRIES;
-	uint32_t inner = tree_block(&pg->accounts_tree, 1, leaf);
 
 	block_prefetch(pg, process,
 		       relation_block(pg, REL_ACCOUNTS, then->aid / pg->accounts_rows_per_page),
 		       step);
-	block_prefetch(pg, process, leaf_block(pg, then->aid), step);
+	block_prefetch(pg, process, then->path[0], step);
 	if (step <= BLOCK_BUFFER)
-		block_prefetch(pg, NULL, relation_block(pg, REL_ACCOUNTS_PKEY, inner), step);
+		block_prefetch(pg, NULL, then->path[pg->accounts_tree.levels > 1], step);
 	/* A row says in which block it is, so these come a step later; they are there. */
 	if (step != BLOCK_BUFFER && step != BLOCK_SOON)
 		return;
@@ -703,7 +712,7 @@ static enum turn transaction_begin(struct pgbench *pg, struct process *process)
 	struct backend *backend = process->backend;
 
 	autovacuum_look(pg);
-	if (buffer_find(pg, leaf_block(pg, backend->now.aid)) == BUFFER_NONE)
+	if (buffer_find(pg, backend->now.path[0]) == BUFFER_NONE)
 		return compute_until(pg, process, 1);
 	return TURN_ON;
 }

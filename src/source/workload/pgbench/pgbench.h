@@ -269,11 +269,13 @@ struct backend {
 	uint64_t xid; /* 0: none */
 	struct drawn {
 		uint32_t aid, rows[2]; /* rows: of tables[] */
-	} now, then;                   /* this transaction's, and the next one's */
-	bool has_drawn;                /* `then` */
-	uint32_t home;                 /* page of accounts where the row is now */
-	uint32_t old_home;             /* has_moved: and where it was */
-	uint32_t pinned;               /* buffer */
+		/* of accounts_pkey, on the way to the row: numbers, by level */
+		uint32_t path[TREE_LEVELS_MAX];
+	} now, then;       /* this transaction's, and the next one's */
+	bool has_drawn;    /* `then` */
+	uint32_t home;     /* page of accounts where the row is now */
+	uint32_t old_home; /* has_moved: and where it was */
+	uint32_t pinned;   /* buffer */
 	uint32_t waits_table;
 	uint64_t computed_ns; /* of this transaction's processor time */
 	bool has_moved, is_redirected;

@@ -114,6 +114,10 @@ enum relation_id relation_of(const struct pgbench *pg, uint32_t block)
 {
 	enum relation_id id = REL_HISTORY;
 
+	/* Most blocks that are asked for. */
+	if (block >= pg->relations[REL_ACCOUNTS].first &&
+	    block < pg->relations[REL_ACCOUNTS_VM].first)
+		return REL_ACCOUNTS;
 	while (block < pg->relations[id].first)
 		id--;
 	return id;
