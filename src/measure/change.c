@@ -1,6 +1,5 @@
 #include "measure/change.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,19 +133,6 @@ size_t change_count(const struct change *change, enum change_verdict verdict)
 	return count;
 }
 
-void change_note(struct change *change, const char *format, ...)
-{
-	char text[512];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	change->notes =
-		memory_resize(change->notes, change->note_count + 1, sizeof(*change->notes));
-	change->notes[change->note_count++] = text_copy(text);
-}
-
 static void scenario_deinit(struct change_scenario *scenario)
 {
 	for (size_t i = 0; i < scenario->stream_count; i++)
@@ -163,10 +149,7 @@ void change_deinit(struct change *change)
 {
 	for (size_t i = 0; i < change->scenario_count; i++)
 		scenario_deinit(&change->scenarios[i]);
-	for (size_t i = 0; i < change->note_count; i++)
-		memory_free(change->notes[i]);
 	memory_free(change->scenarios);
-	memory_free(change->notes);
 	memory_free(change->base);
 	memory_free(change->changed);
 	*change = (struct change){0};

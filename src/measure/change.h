@@ -70,15 +70,11 @@ struct change {
 	size_t seed_count; /* asked for */
 	struct change_scenario *scenarios;
 	size_t scenario_count;
-	char **notes; /* a sentence each, without a full stop */
-	size_t note_count;
 };
 
 /* Of those that count: how many have this verdict. */
 size_t change_count(const struct change *change, enum change_verdict verdict);
 
-void change_note(struct change *change, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
 void change_deinit(struct change *change);
 
 #endif

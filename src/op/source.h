@@ -34,7 +34,8 @@ enum op_nearness { OP_LATER, OP_SOON, OP_SOONER };
 
 struct op_foresight {
 	void *context;
-	/* LATER, then SOON, then SOONER, each some ops after the one before. Of the op kind, path, offset, bytes and, unless 0, thread count. */
+	/* LATER, then SOON, then SOONER, each some ops after the one before. Of the op kind, path,
+	 * offset, bytes and, unless 0, thread count. */
 	void (*expect)(void *context, const struct op *op, enum op_nearness nearness);
 };
 

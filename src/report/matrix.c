@@ -305,8 +305,6 @@ void matrix_text(FILE *out, const struct change *change, bool colour)
 	left_out_print(out, change, colour);
 	fputc('\n', out);
 	legend_print(out, change);
-	for (size_t i = 0; i < change->note_count; i++)
-		fprintf(out, "note: %s.\n", change->notes[i]);
 	fprintf(out, "%zu win, %zu lose, %zu unchanged", change_count(change, CHANGE_WINNER),
 		change_count(change, CHANGE_LOSER), change_count(change, CHANGE_UNCHANGED));
 	if (nothing)
@@ -362,12 +360,10 @@ static json_t *scenario_json(const struct change_scenario *scenario)
 
 json_t *matrix_json(const struct change *change)
 {
-	json_t *json = json_object(), *scenarios = json_array(), *notes = json_array();
+	json_t *json = json_object(), *scenarios = json_array();
 
 	for (size_t i = 0; i < change->scenario_count; i++)
 		json_array_append_new(scenarios, scenario_json(&change->scenarios[i]));
-	for (size_t i = 0; i < change->note_count; i++)
-		json_array_append_new(notes, json_text(change->notes[i]));
 	json_object_set_new(json, "base", json_text(change->base));
 	json_object_set_new(json, "change", json_text(change->changed));
 	json_object_set_new(json, "metric", json_text(metric_name(&change->metric)));
@@ -377,6 +373,5 @@ json_t *matrix_json(const struct change *change)
 	json_object_set_new(json, "losers", json_number(change_count(change, CHANGE_LOSER)));
 	json_object_set_new(json, "unchanged", json_number(change_count(change, CHANGE_UNCHANGED)));
 	json_object_set_new(json, "left_out", json_number(group_count(change, LEFT_OUT)));
-	json_object_set_new(json, "notes", notes);
 	return json;
 }

@@ -1,6 +1,7 @@
 #include "report/sparkline.h"
 
-uint64_t sparkline_part(const uint64_t *values, size_t count, size_t part, size_t columns)
+/* The mean of the values that fall in one of `columns` (at most `count`) equal parts. */
+static uint64_t sparkline_part(const uint64_t *values, size_t count, size_t part, size_t columns)
 {
 	size_t first = part * count / columns, end = (part + 1) * count / columns;
 	uint64_t sum = 0;

@@ -8,9 +8,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The mean of the values that fall in one of `columns` (at most `count`) equal parts. */
-uint64_t sparkline_part(const uint64_t *values, size_t count, size_t part, size_t columns);
-
 /* The largest of these. */
 uint64_t sparkline_most(const uint64_t *values, size_t count, size_t columns);
 

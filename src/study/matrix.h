@@ -33,8 +33,9 @@ struct matrix_change {
 /*
  * `texts` are KEY=VALUE, together one change. KEY is a switch of the policy; `policy` (VALUE is
  * another one); any other key of a scenario's machine; or a path of a scenario's keys with a dot in
- * it (machine.readahead: `readahead` alone is a switch). Fails (ERROR_INPUT) with the nearest KEY there is, and on a
- * change that the base makes already. Free with matrix_change_deinit(), also after a failure.
+ * it (machine.readahead: `readahead` alone is a switch). Fails (ERROR_INPUT) with the nearest KEY
+ * there is, and on a change that the base makes already. Free with matrix_change_deinit(), also
+ * after a failure.
  */
 bool matrix_change_parse(struct matrix_change *change, const struct policy_options *base,
 			 const char *const *texts, size_t count, struct error *error);

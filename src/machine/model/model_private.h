@@ -1,7 +1,8 @@
 /*
  * model_private: the model's state, for its own files
  *
- * operation.c carries ops out, model.c runs a source through it and keeps the time, bare_run.c is another machine.
+ * operation.c carries ops out, model.c runs a source through it and keeps the time (simulation.c
+ * with a device), bare_run.c is another machine.
  */
 #ifndef REFAULT_MACHINE_MODEL_MODEL_PRIVATE_H
 #define REFAULT_MACHINE_MODEL_MODEL_PRIVATE_H

@@ -1,8 +1,9 @@
 /*
  * operation: one op, as calls of the cache and of the file-system model
  *
- * Names are held while they are used, as the kernel holds dentries; what is not cached is read first. The plans that come back
- * are what the device must do: done as soon as made, here.
+ * Names are held while they are used, as the kernel holds dentries; what is not cached is read
+ * first. The plans that come back are what the device must do: for the cache, done as soon as made.
+ * Who waits for it is plan.c's and simulation.c's business.
  */
 #include <assert.h>
 #include <string.h>

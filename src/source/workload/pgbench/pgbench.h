@@ -480,8 +480,6 @@ void wal_deinit(struct pgbench *pg);
 routine wal_flush; /* frame->at: the LSN that must be on disk */
 routine wal_make_room;
 routine wal_background_flush;
-bool wal_lock(struct pgbench *pg, struct process *process, enum wait_kind kind);
-void wal_unlock(struct pgbench *pg);
 
 /* ---- segments.c ---- */
 
@@ -496,7 +494,6 @@ routine segment_recycle, segment_remove;
 routine segment_close;
 /* XLOGfileslop(): the last segment that a file may be kept for. */
 uint64_t segment_recycle_last(const struct pgbench *pg, uint64_t redo);
-enum dontneed dontneed_when(const struct pgbench *pg);
 
 /* ---- the processes' own ---- */
 

@@ -69,7 +69,7 @@ void segments_init(struct pgbench *pg)
 		segment_install(pg, file_new(pg));
 }
 
-enum dontneed dontneed_when(const struct pgbench *pg)
+static enum dontneed dontneed_when(const struct pgbench *pg)
 {
 	enum dontneed when = (enum dontneed)pg->options->dontneed;
 

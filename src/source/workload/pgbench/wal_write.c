@@ -18,7 +18,7 @@ enum { WAL_WRITER_DELAY_NS = 200000000, WAL_WRITER_FLUSH_BLOCKS = 128 };
 
 /* ---- the write lock ---- */
 
-bool wal_lock(struct pgbench *pg, struct process *process, enum wait_kind kind)
+static bool wal_lock(struct pgbench *pg, struct process *process, enum wait_kind kind)
 {
 	if (pg->wal.holder == 0) {
 		pg->wal.holder = process->index + 1;
@@ -31,7 +31,7 @@ bool wal_lock(struct pgbench *pg, struct process *process, enum wait_kind kind)
 }
 
 /* All who wait for it to be free, and the first of those who want to have it, look again. */
-void wal_unlock(struct pgbench *pg)
+static void wal_unlock(struct pgbench *pg)
 {
 	bool is_given = false;
 
