@@ -60,7 +60,9 @@ static const char *const names[] = {
 	"elapsed_ns", "work", "work_per_second", "tps", "ops_per_second", "cpu.busy_ns",
 	"cpu.count", "device.size_bytes", "device.reads", "device.writes", "device.flushes",
 	"device.read_bytes", "device.write_bytes", "device.metadata_read_bytes",
-	"device.metadata_write_bytes", "device.busy_ns",
+	"device.metadata_write_bytes", "device.busy_ns", "mean.active_file_pages",
+	"mean.inactive_file_pages", "mean.dirty_pages", "mean.slab_bytes", "mean.free_bytes",
+	"mean.arc_bytes",
 	/* the last is the workloads' own */
 	LATENCY("transaction")
 #define OP(name, NAME, takes, help) LATENCY(name)
@@ -196,6 +198,25 @@ static bool figure_value(const struct result *result, const char *name, struct v
 	return false;
 }
 
+/* "mean.LEVEL": over the intervals of the run. */
+static bool mean_value(const struct result *result, const char *name, struct value *value)
+{
+	double sum = 0;
+
+	if (strncmp(name, "mean.", 5) != 0 || result->interval_count == 0)
+		return false;
+	for (const struct result_field *field = result_interval_fields; field->name; field++) {
+		if (!field->is_level || strcmp(field->name, name + 5) != 0)
+			continue;
+		for (size_t i = 0; i < result->interval_count; i++)
+			sum += (double)result_field_get(&result->intervals[i], field);
+		*value = (struct value){sum / (double)result->interval_count,
+					value_unit_of_name(name)};
+		return true;
+	}
+	return false;
+}
+
 static bool work_value(const struct result *result, const char *name, struct value *value)
 {
 	if (!result->work || strcmp(name, "work") != 0)
@@ -237,7 +258,7 @@ bool result_value(const struct result *result, const char *name, double *value,
 	snprintf(base, sizeof(base), "%.*s", (int)bytes, name);
 	if (!counter_value(result, base, &found) && !time_value(result, base, &found) &&
 	    !device_value(result, base, &found) && !latency_value(result, base, &found) &&
-	    !work_value(result, base, &found) && !figure_value(result, base, &found))
+	    !mean_value(result, base, &found) && !work_value(result, base, &found) && !figure_value(result, base, &found))
 		return false;
 	if (name[bytes]) {
 		if (!result->work || result->work_count == 0)

@@ -9,6 +9,7 @@
  *   device.FIELD                 of struct result_device: "device.read_bytes"
  *   latency.NAME.WHAT            NAME: an operation or a workload's ("transaction"); WHAT: mean,
  *                                deviation, p50, p90, p95, p99, p99.9, p99.99, min, max, count
+ *   mean.LEVEL                   of the series, over the run: "mean.dirty_pages"
  *   FIGURE                       what a workload says of itself: "wal_bytes"
  *
  * "/work" behind any of them divides by the units of work done: "device.reads/work". "A:B" is A for

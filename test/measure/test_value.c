@@ -19,7 +19,7 @@ static struct result_figure figures[] = {
 	{.name = (char *)"share", .value = NAN},
 };
 static struct result_latency latencies[1];
-static struct result_interval intervals[] = {{.ops = 30}, {.ops = 70}};
+static struct result_interval intervals[] = {{.ops = 30, .dirty_pages = 10}, {.ops = 70, .dirty_pages = 30}};
 
 static void result_init(struct result *result)
 {
@@ -98,6 +98,9 @@ static void each_name_finds_its_own_value(void **state)
 		{"reread_bytes/work", 204.8, VALUE_BYTES},
 		{"cpu.busy_ns/work", 75e6, VALUE_NS},
 		{"wal_bytes/work", 418880.5 / 40, VALUE_BYTES},
+		{"mean.dirty_pages", 20, VALUE_COUNT},
+		{"device.reads:device.flushes", 5, VALUE_COUNT},
+		{"device.reads/work:mean.dirty_pages", 0.025, VALUE_COUNT},
 	};
 	struct result result;
 
