@@ -186,6 +186,9 @@ static bool device_check(struct plan *plan, struct error *error)
 	    (arguments->recordsize.value < 4096 || arguments->recordsize.value > 16 * MIB ||
 	     (arguments->recordsize.value & (arguments->recordsize.value - 1))))
 		return error_input(error, "--recordsize is a power of two from 4KiB to 16MiB");
+	if (arguments->recordsize.given &&
+	    (!arguments->filesystem || strcmp(arguments->filesystem, "zfs") != 0))
+		return error_input(error, "--recordsize is of zfs: add --filesystem zfs");
 	model->record_bytes = arguments->recordsize.value;
 	model->device_bytes =
 		arguments->device_size.given ? arguments->device_size.value : MODEL_DEVICE_BYTES;

@@ -101,6 +101,21 @@ static bool setting_apply(struct policy_options *policy, const char *key, const 
 	return ok;
 }
 
+/* What is wrong with something that it sets, at the place where it does. Always false. */
+static bool setting_blame(const struct scenario *scenario, const struct scenario_setting *setting,
+			  struct error *error)
+{
+	const struct yaml_node *set =
+		setting && setting->set_node ? setting->set_node->first : NULL;
+
+	for (size_t i = 0; set && i < setting->set_count; i++, set = set->next) {
+		if (strncmp(error->file, "--set ", 6) == 0 &&
+		    strcmp(error->file + 6, setting->sets[i]) == 0)
+			return scenario_error(scenario, set, error);
+	}
+	return false;
+}
+
 /*
  * The scenario with what the cell and the setting set (NULL: nothing), then what the user did. What
  * it compares was read once, and is not again.
@@ -128,7 +143,8 @@ static bool trial_add(struct plan *plan, const struct scenario_setting *cell,
 	ok = trial_open(trial, arguments->scenarios.at[0], sets, count, error);
 	memory_free(sets);
 	if (!ok)
-		return false;
+		return setting_blame(plan->scenario, cell, error) ||
+		       setting_blame(plan->scenario, setting, error);
 	if (arguments->seed.given)
 		trial->model.seed = arguments->seed.value;
 	plan->trial_count++;
@@ -347,26 +363,33 @@ static bool has_workload(const struct scenario *scenario)
 	return false;
 }
 
+/* Is there such a value? `key` of `node` names it. */
+static bool value_exists(const struct scenario *scenario, const struct yaml_node *node,
+			 const char *key, const char *name, struct error *error)
+{
+	char text[VALUE_NAME_BYTES];
+	const char *near;
+	enum counter_id counter;
+
+	if (counter_find(&counter, name) || value_name_exists(name) || has_workload(scenario))
+		return true;
+	near = value_name_nearest(text, NULL, name);
+	error_input(error, "no counter \"%.60s\"%s%s%s", name, near ? " (nearest: \"" : "",
+		    near ? near : "", near ? "\")" : "");
+	return scenario_error(scenario, yaml_get(node, key), error);
+}
+
 /* A figure that is no plain counter. */
 static bool value_check(const struct scenario *scenario, const struct scenario_figure *figure,
 			struct error *error)
 {
-	char text[VALUE_NAME_BYTES];
-	const char *near;
-
-	if (!value_name_exists(figure->counter) && !has_workload(scenario)) {
-		near = value_name_nearest(text, NULL, figure->counter);
-		error_input(error, "no counter \"%.60s\"%s%s%s", figure->counter,
-			    near ? " (nearest: \"" : "", near ? near : "", near ? "\")" : "");
-	} else if (figure->job_count) {
-		error_input(error,
-			    "\"%.60s\" is of the whole run: only plain counters are kept by job",
-			    figure->counter);
-		return scenario_error(scenario, yaml_get(figure->node, "jobs"), error);
-	} else {
+	if (!value_exists(scenario, figure->node, "counter", figure->counter, error))
+		return false;
+	if (figure->job_count == 0)
 		return true;
-	}
-	return scenario_error(scenario, yaml_get(figure->node, "counter"), error);
+	error_input(error, "\"%.60s\" is of the whole run: only plain counters are kept by job",
+		    figure->counter);
+	return scenario_error(scenario, yaml_get(figure->node, "jobs"), error);
 }
 
 static bool row_make(struct plan *plan, struct comparison_row *row,
@@ -414,6 +437,12 @@ static bool rows_make(struct plan *plan, struct error *error)
 	plan->rows = memory_alloc(plan->scenario->figure_count + 1, sizeof(*plan->rows));
 	for (size_t i = 0; i < plan->scenario->figure_count; i++) {
 		if (!row_make(plan, &plan->rows[i], &plan->scenario->figures[i], error))
+			return false;
+	}
+	for (size_t i = 0; i < plan->scenario->claim_count; i++) {
+		const struct scenario_claim *claim = &plan->scenario->claims[i];
+
+		if (!value_exists(plan->scenario, claim->node, "value", claim->value, error))
 			return false;
 	}
 	return true;

@@ -21,13 +21,6 @@ enum { NOTABLE_PERCENT = 1 };
 
 /* ---- rows that nobody asked for: what each stream read again ---- */
 
-struct rows {
-	struct arena arena;
-	ARRAY(struct comparison_row) list;
-	const struct comparison_row *at;
-	size_t count;
-};
-
 static bool streams_name_is_new(const struct comparison *comparison, size_t result, size_t stream)
 {
 	const char *name = comparison->results[result].streams[stream].name;
@@ -39,7 +32,7 @@ static bool streams_name_is_new(const struct comparison *comparison, size_t resu
 	return true;
 }
 
-static void rows_add_streams(struct rows *rows, const struct comparison *comparison)
+static void rows_add_streams(struct comparison_rows *rows, const struct comparison *comparison)
 {
 	for (size_t r = 0; r < comparison->count; r++) {
 		for (size_t s = 0; s < comparison->results[r].stream_count; s++) {
@@ -62,7 +55,7 @@ static void rows_add_streams(struct rows *rows, const struct comparison *compari
 	}
 }
 
-static void rows_make(struct rows *rows, const struct comparison *comparison)
+void comparison_rows_make(struct comparison_rows *rows, const struct comparison *comparison)
 {
 	static const struct {
 		const char *label;
@@ -74,7 +67,7 @@ static void rows_make(struct rows *rows, const struct comparison *comparison)
 		{"inodes allocated again", COUNTER_inodes_reallocated},
 	};
 
-	*rows = (struct rows){.at = comparison->rows, .count = comparison->row_count};
+	*rows = (struct comparison_rows){.at = comparison->rows, .count = comparison->row_count};
 	if (comparison->row_count)
 		return;
 	rows_add_streams(rows, comparison);
@@ -85,7 +78,7 @@ static void rows_make(struct rows *rows, const struct comparison *comparison)
 	rows->count = rows->list.count;
 }
 
-static void rows_free(struct rows *rows)
+void comparison_rows_free(struct comparison_rows *rows)
 {
 	array_deinit(&rows->list);
 	arena_deinit(&rows->arena);
@@ -153,8 +146,8 @@ static void elapsed_print(struct table *table, const struct comparison *comparis
 		table_text(table, "");
 }
 
-static void table_of_rows(FILE *out, const struct comparison *comparison, const struct rows *rows,
-			  bool colour)
+static void table_of_rows(FILE *out, const struct comparison *comparison,
+			  const struct comparison_rows *rows, bool colour)
 {
 	struct table *table = table_create();
 	bool published = false;
@@ -174,8 +167,8 @@ static void table_of_rows(FILE *out, const struct comparison *comparison, const 
 enum verdict { VERDICT_SAME, VERDICT_GAINS, VERDICT_LOSES };
 
 /* By one stream's own figures of what it had to fetch again; the first that differs decides. */
-static enum verdict stream_verdict(const struct comparison *comparison, const struct rows *rows,
-				   const char *name)
+static enum verdict stream_verdict(const struct comparison *comparison,
+				   const struct comparison_rows *rows, const char *name)
 {
 	const struct result *first = &comparison->results[0];
 	const struct result *last = &comparison->results[comparison->count - 1];
@@ -200,8 +193,9 @@ static enum verdict stream_verdict(const struct comparison *comparison, const st
 	return VERDICT_SAME;
 }
 
-static void verdict_list(FILE *out, const struct comparison *comparison, const struct rows *rows,
-			 enum verdict wanted, const char *nobody)
+static void verdict_list(FILE *out, const struct comparison *comparison,
+			 const struct comparison_rows *rows, enum verdict wanted,
+			 const char *nobody)
 {
 	const struct result *first = &comparison->results[0];
 	const char *between = "";
@@ -218,7 +212,8 @@ static void verdict_list(FILE *out, const struct comparison *comparison, const s
 		fputs(nobody, out);
 }
 
-static void verdicts(FILE *out, const struct comparison *comparison, const struct rows *rows)
+static void verdicts(FILE *out, const struct comparison *comparison,
+		     const struct comparison_rows *rows)
 {
 	char last[NAME_TEXT_BYTES], first[NAME_TEXT_BYTES];
 
@@ -234,7 +229,8 @@ static void verdicts(FILE *out, const struct comparison *comparison, const struc
 }
 
 /* A value that no run has, and that is no machine's, is probably misspelt. */
-static void unknown_values(FILE *out, const struct comparison *comparison, const struct rows *rows)
+static void unknown_values(FILE *out, const struct comparison *comparison,
+			   const struct comparison_rows *rows)
 {
 	for (size_t i = 0; i < rows->count; i++) {
 		const char *value = rows->at[i].value, *near;
@@ -269,7 +265,7 @@ void comparison_foot(FILE *out, const struct comparison *comparison)
 void comparison_text(FILE *out, const struct comparison *comparison,
 		     const struct report_options *options)
 {
-	struct rows rows;
+	struct comparison_rows rows;
 
 	assert(comparison->count >= 1 && comparison->count <= COMPARISON_SETTINGS_MAX);
 	report_headline(out, &comparison->results[0], options,
@@ -279,7 +275,7 @@ void comparison_text(FILE *out, const struct comparison *comparison,
 		report_wrapped(out, comparison->summary, INDENT);
 	}
 	fputc('\n', out);
-	rows_make(&rows, comparison);
+	comparison_rows_make(&rows, comparison);
 	table_of_rows(out, comparison, &rows, options->colour);
 	verdicts(out, comparison, &rows);
 	unknown_values(out, comparison, &rows);
@@ -288,7 +284,7 @@ void comparison_text(FILE *out, const struct comparison *comparison,
 			report_wrapped(out, rows.at[i].note, 0);
 	}
 	comparison_foot(out, comparison);
-	rows_free(&rows);
+	comparison_rows_free(&rows);
 }
 
 /* ---- JSON ---- */
@@ -330,9 +326,9 @@ json_t *comparison_json(const struct comparison *comparison, const struct report
 {
 	json_t *json = json_object(), *runs = json_array(), *figures = json_array();
 	json_t *compare = json_object(), *settings = json_array(), *elapsed = json_array();
-	struct rows rows;
+	struct comparison_rows rows;
 
-	rows_make(&rows, comparison);
+	comparison_rows_make(&rows, comparison);
 	for (size_t i = 0; i < comparison->count; i++) {
 		json_array_append_new(settings, json_text(comparison->settings[i]));
 		json_array_append_new(runs, report_json(&comparison->results[i], options));
@@ -348,6 +344,6 @@ json_t *comparison_json(const struct comparison *comparison, const struct report
 	json_object_set_new(json, "figures", figures);
 	json_object_set_new(json, "elapsed_ns", elapsed);
 	json_object_set_new(json, "runs", runs);
-	rows_free(&rows);
+	comparison_rows_free(&rows);
 	return json;
 }

@@ -9,9 +9,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/array.h"
+#include "base/memory.h"
 #include "measure/result.h"
+#include "report/comparison.h"
 
-struct comparison;
 struct report_options;
 struct table;
 
@@ -42,6 +44,17 @@ void report_heading(FILE *out, const char *text, bool colour);
  * is.
  */
 void report_wrapped(FILE *out, const char *text, size_t column);
+
+/* What a comparison shows: what it was asked for, or what each stream read again. */
+struct comparison_rows {
+	struct arena arena;
+	ARRAY(struct comparison_row) list;
+	const struct comparison_row *at;
+	size_t count;
+};
+
+void comparison_rows_make(struct comparison_rows *rows, const struct comparison *comparison);
+void comparison_rows_free(struct comparison_rows *rows);
 
 /* Where the published figures are from, and what to look at next. */
 void comparison_foot(FILE *out, const struct comparison *comparison);

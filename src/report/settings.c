@@ -152,9 +152,33 @@ static void claims_print(FILE *out, const struct settings_table *table, bool col
 
 /* ---- all ---- */
 
-void settings_text(FILE *out, const struct settings_table *table,
+/* The table with rows to show, where nobody asked for any and nothing is claimed. */
+struct shown {
+	struct comparison_rows rows;
+	struct comparison comparison;
+	struct settings_table table;
+};
+
+static const struct settings_table *shown_make(struct shown *shown,
+					       const struct settings_table *table)
+{
+	shown->comparison = *table->comparison;
+	shown->rows = (struct comparison_rows){0};
+	if (table->claim_count == 0) {
+		comparison_rows_make(&shown->rows, table->comparison);
+		shown->comparison.rows = shown->rows.at;
+		shown->comparison.row_count = shown->rows.count;
+	}
+	shown->table = *table;
+	shown->table.comparison = &shown->comparison;
+	return &shown->table;
+}
+
+void settings_text(FILE *out, const struct settings_table *given,
 		   const struct report_options *options)
 {
+	struct shown shown;
+	const struct settings_table *table = shown_make(&shown, given);
 	const struct comparison *comparison = table->comparison;
 
 	assert(comparison->count >= 1 && comparison->count <= COMPARISON_SETTINGS_MAX);
@@ -168,7 +192,7 @@ void settings_text(FILE *out, const struct settings_table *table,
 			fputc('\n', out);
 			cells_print(out, table, row, options->colour);
 		}
-	} else {
+	} else if (comparison->row_count > 0) {
 		fputc('\n', out);
 		settings_print(out, table, options->colour);
 	}
@@ -179,6 +203,7 @@ void settings_text(FILE *out, const struct settings_table *table,
 		if (comparison->rows[i].note)
 			report_wrapped(out, comparison->rows[i].note, 0);
 	comparison_foot(out, comparison);
+	comparison_rows_free(&shown.rows);
 }
 
 static json_t *claims_json(const struct settings_table *table)
@@ -204,8 +229,10 @@ static json_t *claims_json(const struct settings_table *table)
 	return claims;
 }
 
-json_t *settings_json(const struct settings_table *table, const struct report_options *options)
+json_t *settings_json(const struct settings_table *given, const struct report_options *options)
 {
+	struct shown shown;
+	const struct settings_table *table = shown_make(&shown, given);
 	const struct comparison *comparison = table->comparison;
 	json_t *json = comparison_json(comparison, options);
 	json_t *cells = json_array();
@@ -235,5 +262,6 @@ json_t *settings_json(const struct settings_table *table, const struct report_op
 	}
 	json_object_set_new(json, "cells", cells);
 	json_object_set_new(json, "claims", claims_json(table));
+	comparison_rows_free(&shown.rows);
 	return json;
 }

@@ -79,6 +79,11 @@ static bool settings_read(struct loader *loader, const struct yaml_node *list, c
 		setting->node = item;
 		if (!schema_read(loader->yaml, item, "a setting", &table, 1, loader->error))
 			return false;
+		for (const struct scenario_setting *other = *settings; other < setting; other++)
+			if (strcmp(other->label, setting->label) == 0)
+				return yaml_error(loader->yaml, yaml_get(item, "label"),
+						  loader->error, "two of %s are called \"%.60s\"",
+						  what, setting->label);
 		setting->sets =
 			arena_alloc(arena, ((setting->set_node ? setting->set_node->count : 0) +
 					    1) * sizeof(*setting->sets));
@@ -98,15 +103,24 @@ static bool settings_read(struct loader *loader, const struct yaml_node *list, c
 	return true;
 }
 
+/* Cells and claims: there must be settings, unless the comparison was taken away (--set compare=). */
+static bool settings_wanted(struct loader *loader, const struct yaml_node *node)
+{
+	const struct yaml_node *compare = yaml_get(loader->yaml->root, "compare");
+
+	return loader->scenario->settings || (compare && compare->is_null && compare->origin) ||
+	       yaml_error_key(loader->yaml, node, loader->error,
+			      "%s are for a scenario that compares settings", node->key);
+}
+
 static bool cells_read(struct loader *loader, const struct yaml_node *node)
 {
 	struct scenario *scenario = loader->scenario;
 
-	if (!node)
-		return true;
+	if (!node || !settings_wanted(loader, node))
+		return !node;
 	if (!scenario->settings)
-		return yaml_error_key(loader->yaml, node, loader->error,
-				      "cells are for a scenario that compares settings");
+		return true;
 	scenario->cell_count = node->count;
 	return settings_read(loader, node, "cells", SCENARIO_CELLS_MAX, &scenario->cells);
 }
@@ -151,8 +165,9 @@ static bool claims_read(struct loader *loader, const struct yaml_node *node)
 	struct scenario *scenario = loader->scenario;
 	struct scenario_claim *claim;
 
-	/* Nothing is compared (any more: --set compare=): then nothing is claimed. */
-	if (!node || scenario->variant_count == 0)
+	if (!node || !settings_wanted(loader, node))
+		return !node;
+	if (!scenario->settings)
 		return true;
 	claim = scenario->claims =
 		arena_alloc(&scenario->arena, (node->count + 1) * sizeof(*claim));
@@ -168,6 +183,9 @@ static bool claims_read(struct loader *loader, const struct yaml_node *node)
 		    !label_find(loader, item, "cell", claim->cell, cell_label_at,
 				&claim->cell_index))
 			return false;
+		if (claim->low_ppm > claim->high_ppm)
+			return yaml_error(loader->yaml, yaml_get(item, "high"), loader->error,
+					  "high is less than low");
 		if (scenario->cell_count > 0 && !claim->cell)
 			return yaml_error_key(
 				loader->yaml, item, loader->error,

@@ -159,6 +159,12 @@ static bool workload_read(struct loader *loader, struct scenario_job *job,
 		return yaml_error(loader->yaml, name, loader->error,
 				  "there is no workload \"%.60s\"%s", name->text,
 				  nearest_hint(hint, name->text, workload_name_at, NULL));
+	for (const struct scenario_job *other = loader->scenario->jobs; other < job; other++)
+		if (other->workload == job->workload)
+			return yaml_error(loader->yaml, name, loader->error,
+					  "job \"%.60s\" is a %s already, and its files' names are "
+					  "the same: one is all there can be",
+					  other->name, job->workload->name);
 	options = arena_alloc(&loader->scenario->arena, job->workload->options_bytes);
 	tables[0] = schema_table(SCHEMA_JOB, job);
 	tables[1] = (struct schema_table){

@@ -213,11 +213,8 @@ static bool in_bounds(const struct schema_key *key, uint64_t value, const char *
 		return error_input(error, "%s \"%.60s\" is out of range (%s .. %s)", key->name,
 				   text, time_format(low, key->low), time_format(high, key->high));
 	case SCHEMA_RATIO:
-		return error_input(error,
-				   "%s \"%.60s\" is out of range (%" PRIu64 ".%06" PRIu64
-				   " .. %" PRIu64 ".%06" PRIu64 ")",
-				   key->name, text, key->low / 1000000, key->low % 1000000,
-				   key->high / 1000000, key->high % 1000000);
+		return error_input(error, "%s \"%.60s\" is out of range (%g .. %g)", key->name,
+				   text, (double)key->low / 1e6, (double)key->high / 1e6);
 	default:
 		return error_input(error,
 				   "%s \"%.60s\" is out of range (%" PRIu64 " .. %" PRIu64 ")",

@@ -159,9 +159,8 @@ static bool text_check(const struct yaml *yaml, struct error *error)
 			return error_place(yaml, place_of(yaml, i, i + 1), error,
 					   "directives (%%) are not supported in scenarios");
 		if (c < 0x20 && c != '\n' && c != '\r' && c != '\t')
-			return error_place(
-				yaml, place_of(yaml, i, i + 1), error,
-				"byte 0x%02x is not text, so this is not a scenario in YAML", c);
+			return error_place(yaml, place_of(yaml, i, i + 1), error,
+					   "byte 0x%02x is not text, so this is not YAML", c);
 		if (c >= 0x80) {
 			length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
 			if (c < 0xc2 || c > 0xf4 || i + length > yaml->bytes)
@@ -172,14 +171,12 @@ static bool text_check(const struct yaml *yaml, struct error *error)
 			}
 			if (length == 0)
 				return error_place(yaml, place_of(yaml, i, i + 1), error,
-						   "byte 0x%02x is not UTF-8, so this is not a "
-						   "scenario in YAML",
+						   "byte 0x%02x is not UTF-8, so this is not YAML",
 						   c);
 		}
 		if (c == 0x7f)
-			return error_place(
-				yaml, place_of(yaml, i, i + 1), error,
-				"byte 0x7f is not text, so this is not a scenario in YAML");
+			return error_place(yaml, place_of(yaml, i, i + 1), error,
+					   "byte 0x7f is not text, so this is not YAML");
 		i += length;
 	}
 	return true;
@@ -432,7 +429,7 @@ bool yaml_parse(struct yaml *yaml, struct arena *arena, const char *name, const 
 	if (!ok)
 		return false;
 	if (!yaml->root || (yaml->root->kind == YAML_SCALAR && yaml->root->is_null))
-		return error_at(error, name, 1, 1, "empty: there is no scenario in it");
+		return error_at(error, name, 1, 1, "empty: there is nothing in it");
 	places_complete(yaml->root);
 	return true;
 }

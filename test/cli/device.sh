@@ -26,6 +26,22 @@ says err 'needs -o'
 printf 'kind: flash\nchannels: two\n' >"$scratch/wrong.yaml"
 exits 2 'a wrong profile' "$REFAULT" device show "$scratch/wrong.yaml"
 says err 'wrong.yaml:2:11'
+volume='kind: volume\nread_latency: 1ms\nwrite_latency: 1ms\nbandwidth: 1GB/s\n'
+while IFS='|' read -r name place text profile; do
+	printf "$profile" >"$scratch/wrong.yaml"
+	exits 2 "a profile $name" "$REFAULT" device show "$scratch/wrong.yaml"
+	says err "wrong.yaml:$place: $text"
+done <<END
+with nothing in it|1:1|empty: there is nothing in it|
+that is a word|1:1|the profile must be a mapping|flash
+that is no text|1:1|byte 0x01 is not text, so this is not YAML|\\001\\002
+without a kind|1:1|the profile needs the key "kind"|channels: 1\\n
+of no kind|1:7|there is no kind of device "flsh": nearest is "flash"|kind: flsh\\n
+with an unknown key|2:1|the profile has no key "chanels" (nearest: "channels")|kind: flash\\nchanels: 8\\n
+with a key twice|3:1|key "channels" is given twice, first on line 2|kind: flash\\nchannels: 8\\nchannels: 9\\n
+without what it needs|1:1|the profile needs the key "iops"|$volume
+with a share that is none|6:13|read_sigma "99" is out of range (0 .. 2)|${volume}iops: 100\\nread_sigma: 99
+END
 mkdir "$scratch/mine"
 printf 'kind: instant\nsummary: mine alone\n' >"$scratch/mine/own.yaml"
 exits 0 'profiles of one'\''s own' env REFAULT_DEVICES="$scratch/mine" "$REFAULT" list devices

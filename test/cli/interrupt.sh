@@ -65,7 +65,7 @@ if [ "${REFAULT_FLAVOUR:-plain}" = plain ]; then
 fi
 
 # A run of hours says what it has, and then dies of the signal, as a shell expects.
-long=(--set jobs.app.duration=1000h --set jobs.app.think=1us)
+long=(--set jobs.app.duration=1000h --set jobs.app.think=1us --set jobs.backup.start=1ms)
 for options in '' '--set machine.device=nvme-tlc' '--json'; do
 	# shellcheck disable=SC2086
 	timeout -s INT 1 "$REFAULT" run hello "${long[@]}" $options >"$scratch/out" 2>"$scratch/err"

@@ -178,6 +178,12 @@ machine 'a switch out of range' 'vfs_cache_pressure' --memory 64MiB --policy vfs
 machine 'a switch that is no number' 'vfs_cache_pressure' --memory 64MiB --policy vfs_cache_pressure=lots
 machine 'a switch that is no word of its list' 'always|partial|never' --memory 64MiB --policy activate_on_write=often
 machine 'a very long policy' 'too long' --memory 64MiB --policy "$(printf 'a=%.0s' $(seq 4000))"
+machine 'a record of an odd size' 'power of two from 4KiB' --memory 64MiB --filesystem zfs --recordsize 5000
+machine 'records of what has none' 'add --filesystem zfs' --memory 64MiB --recordsize 8KiB
+machine 'the size of no device' 'add --device NAME' --memory 64MiB --device-size 1GiB
+machine 'a device of a kibibyte' 'at least 1GiB' --memory 64MiB --device gp3 --device-size 1KiB
+machine 'no processors' 'from 1 to 4096' --memory 64MiB --device gp3 --processors 0
+machine 'a device that is a folder' 'it is a directory' --memory 64MiB --device /
 machine 'a plain cache of no pages' 'pages' --bare --pages 0
 machine 'a plain cache of too many pages' 'pages' --bare --pages 2000000000
 # Read-ahead larger than memory is odd, and works.

@@ -430,6 +430,28 @@ static void a_cold_read_goes_down_the_tree(void **state)
 	lab_destroy(lab);
 }
 
+/* A record has 32 pages; who asked for two has missed two. */
+static void a_read_misses_the_pages_that_it_asks_for(void **state)
+{
+	struct lab *lab = lab_create(GIB, 128 * K, 8 * GIB);
+	uint32_t node = exists(lab, "heap", GIB);
+	struct counters counters;
+
+	(void)state;
+	lab_mount(lab);
+	(void)read_at(lab, node, 500 * MIB, 8 * K);
+	cache_counters(lab->cache, 0, &counters);
+	assert_int_equal(counters.page_accesses, 2);
+	assert_int_equal(counters.page_misses, 2);
+	(void)read_at(lab, node, 500 * MIB + 64 * K, 8 * K);
+	/* Over the end of a record, from the middle of a page: one of the three pages is there. */
+	(void)read_at(lab, node, 500 * MIB + 124 * K + 512, 8 * K);
+	cache_counters(lab->cache, 0, &counters);
+	assert_int_equal(counters.page_accesses, 7);
+	assert_int_equal(counters.page_misses, 4);
+	lab_destroy(lab);
+}
+
 static void who_reads_in_order_is_read_ahead_of(void **state)
 {
 	struct lab *lab = lab_create(GIB, 128 * K, 8 * GIB);
@@ -851,6 +873,7 @@ int main(void)
 		cmocka_unit_test(holes_are_not_read),
 		cmocka_unit_test(a_small_file_is_one_record_that_grows),
 		cmocka_unit_test(a_cold_read_goes_down_the_tree),
+		cmocka_unit_test(a_read_misses_the_pages_that_it_asks_for),
 		cmocka_unit_test(who_reads_in_order_is_read_ahead_of),
 		cmocka_unit_test(metadata_is_a_64th_of_data_at_8_kib),
 		cmocka_unit_test(a_group_writes_records_once_and_their_pointers_twice),

@@ -101,7 +101,40 @@ head -c 3000 "$REFAULT" >"$scratch/program.yaml"
 exits 2 "a program is no scenario" "$REFAULT" run "$scratch/program.yaml"
 : >"$scratch/empty.yaml"
 exits 2 "an empty file" "$REFAULT" run "$scratch/empty.yaml"
-says err "empty: there is no scenario in it"
+says err "empty: there is nothing in it"
+
+# Settings, cells and claims: what is wrong is told where it stands.
+settings='compare: {settings: [{label: a}, {label: b, set: {machine.policy: lru}}]}'
+wrong() { # NAME LINE:COLUMN TEXT YAML...
+	local name=$1 place=$2 text=$3
+	shift 3
+	printf '%s\n' 'machine: {memory: 64MiB}' 'files: {a: {size: 1MiB}}' 'jobs: {r: {read: a}}' "$@" >"$scratch/s.yaml"
+	exits 2 "$name" "$REFAULT" run "$scratch/s.yaml"
+	says err "s.yaml:$place: $text"
+}
+wrong 'two settings of one name' 4:42 'two of settings are called "a"' 'compare: {settings: [{label: a}, {label: a}]}'
+wrong 'two cells of one name' 5:29 'two of cells are called "x"' "$settings" 'cells: [{label: x}, {label: x}]'
+wrong 'a setting of an unknown key' 4:54 'machine has no key "memry" (nearest: "memory")' 'compare: {settings: [{label: a, set: {machine.memry: 1GiB}}]}'
+wrong 'a setting of a wrong value' 4:55 'memory "much" is not a size' 'compare: {settings: [{label: a, set: {machine.memory: much}}]}'
+wrong 'a setting of a mapping' 4:48 'machine: a setting sets single values' 'compare: {settings: [{label: a, set: {machine: {memory: 1GiB}}}]}'
+wrong 'a cell on no device' 5:42 'no device "optane" (nearest: optane-900p)' "$settings" 'cells: [{label: x, set: {machine.device: optane}}]'
+wrong 'cells of nothing' 4:1 'cells are for a scenario that compares settings' 'cells: [{label: x}]'
+wrong 'claims of nothing' 4:1 'claims are for a scenario that compares settings' 'claims: [{label: l, value: tps, setting: a, low: 0, high: 2}]'
+wrong 'claims of policies' 5:1 'claims are for a scenario that compares settings' 'compare: {policy: [lru, fifo]}' 'claims: []'
+wrong 'a claim of no value' 5:28 'no counter "tsp" (nearest: "tps")' "$settings" 'claims: [{label: l, value: tsp, setting: a, low: 1, high: 2}]'
+wrong 'a claim of no setting' 5:51 'there is no setting called "c" (nearest: "a")' "$settings" 'claims: [{label: l, value: reread_bytes, setting: c, low: 1, high: 2}]'
+wrong 'a claim of no cell' 5:60 'there is no cell called "z"' "$settings" 'claims: [{label: l, value: reread_bytes, setting: a, cell: z, low: 1, high: 2}]'
+wrong 'a claim that cannot hold' 5:68 'high is less than low' "$settings" 'claims: [{label: l, value: reread_bytes, setting: a, low: 3, high: 2}]'
+printf '%s\n' 'machine: {memory: 64MiB}' 'jobs:' '  a: {workload: pgbench, transactions: 1}' '  b: {workload: pgbench, transactions: 1}' >"$scratch/s.yaml"
+exits 2 'two databases' "$REFAULT" run "$scratch/s.yaml"
+says err 's.yaml:4:17: job "a" is a pgbench already'
+printf '%s\n' 'machine: {memory: 64MiB}' 'files: {a: {size: 1MiB}}' 'jobs: {r: {read: a}}' "$settings" 'cells: [{label: x}, {label: y, set: {machine.memory: 1GiB}}]' >"$scratch/s.yaml"
+exits 0 'settings without figures' "$REFAULT" run "$scratch/s.yaml" --set cells=
+says out 'r read again'
+exits 0 'in cells' "$REFAULT" run "$scratch/s.yaml" --json
+says out '"label": "r read again"'
+exits 0 'cells whose comparison was taken away' "$REFAULT" run "$scratch/s.yaml" --set compare=
+says out 'read from device'
 
 mkdir "$scratch/my dir"
 cp scenarios/hello.yaml "$scratch/my dir/he llo.yaml"

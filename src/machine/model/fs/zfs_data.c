@@ -307,9 +307,15 @@ void zfs_records_free(struct filesystem_mount *mount, uint32_t file, uint64_t fi
 
 /* ---- reading ---- */
 
-/* One record of a read. */
+/* Pages that the bytes touch. */
+static uint64_t pages_of(uint64_t offset, uint64_t bytes)
+{
+	return bytes ? pages_from_bytes_up(offset + bytes) - pages_from_bytes_down(offset) : 0;
+}
+
+/* One record of a read, which asks for so many pages of it. */
 static void record_use(struct filesystem_mount *mount, uint32_t file, uint64_t record,
-		       enum arc_use use)
+		       enum arc_use use, uint64_t pages)
 {
 	struct filesystem_state *fs = mount->state;
 	struct arc_buffer buffer = record_buffer(&fs->files.at[file], file, record);
@@ -321,7 +327,7 @@ static void record_use(struct filesystem_mount *mount, uint32_t file, uint64_t r
 	record_read(mount, file, record, use);
 	zfs_bit_set(fs->files.at[file].seen, record, true);
 	if (use == ARC_USE_DEMAND)
-		cache_count_own(mount->cache, 0, buffer.bytes / PAGE_BYTES, 0);
+		cache_count_own(mount->cache, 0, pages, 0);
 }
 
 /* dmu_zfetch(): who reads where the last one stopped goes on. */
@@ -348,7 +354,7 @@ static void read_ahead(struct filesystem_mount *mount, uint32_t file, uint64_t o
 		if (arc_has(fs->arc, zfs_key(ZFS_KEY_RECORD, file, record)))
 			continue;
 		(void)zfs_indirect_use(mount, file, record, &reads);
-		record_use(mount, file, record, ARC_USE_PREFETCH);
+		record_use(mount, file, record, ARC_USE_PREFETCH, 0);
 	}
 	at = &fs->files.at[file];
 	at->read_ahead_end = record * at->record_bytes;
@@ -360,16 +366,20 @@ static void bytes_use(struct filesystem_mount *mount, uint32_t file, uint64_t of
 		      uint64_t bytes)
 {
 	struct filesystem_state *fs = mount->state;
-	const struct zfs_file *at = &fs->files.at[file];
-	uint64_t first = offset / at->record_bytes, last = (offset + bytes - 1) / at->record_bytes;
+	uint64_t size = fs->files.at[file].record_bytes;
+	uint64_t first = offset / size, last = (offset + bytes - 1) / size;
 
 	/* The way to all of them first; a record that is in use has its own dbuf. */
 	for (uint64_t record = first; record <= last; record++)
 		if (!arc_has(fs->arc, zfs_key(ZFS_KEY_RECORD, file, record)) ||
 		    !arc_is_held(fs->arc, zfs_key(ZFS_KEY_RECORD, file, record)))
 			(void)zfs_indirect_use(mount, file, record, &fs->figures.indirect_reads);
-	for (uint64_t record = first; record <= last; record++)
-		record_use(mount, file, record, ARC_USE_DEMAND);
+	for (uint64_t record = first; record <= last; record++) {
+		uint64_t from = record == first ? offset : record * size;
+		uint64_t to = record == last ? offset + bytes : (record + 1) * size;
+
+		record_use(mount, file, record, ARC_USE_DEMAND, pages_of(from, to - from));
+	}
 }
 
 static uint64_t part_until(uint64_t offset, uint64_t bytes, uint64_t size)
@@ -388,7 +398,7 @@ void zfs_read(struct filesystem_mount *mount, uint32_t node, uint64_t offset, ui
 	at = zfs_file_get(fs, file);
 	bytes = part_until(offset, bytes, cache_file_size(mount->cache, file));
 	mount_cpu(mount, ZFS_CPU_READ_NS + bytes / ZFS_CPU_COPY_BYTES_PER_NS);
-	cache_count_own(mount->cache, pages_from_bytes_up(bytes), 0, 0);
+	cache_count_own(mount->cache, pages_of(offset, bytes), 0, 0);
 	if (bytes == 0 || at->record_bytes == 0)
 		return;
 	bytes_use(mount, file, offset, bytes);
@@ -509,7 +519,7 @@ void zfs_write(struct filesystem_mount *mount, uint32_t node, uint64_t offset, u
 	(void)zfs_file_get(fs, file);
 	if (offset + bytes > cache_file_size(mount->cache, file))
 		cache_allocate(mount->cache, file, offset, bytes);
-	cache_count_own(mount->cache, pages_from_bytes_up(bytes), 0, 0);
+	cache_count_own(mount->cache, pages_of(offset, bytes), 0, 0);
 	zfs_throttle(mount);
 	data_write(mount, file, offset, bytes);
 }
