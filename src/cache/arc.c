@@ -33,9 +33,15 @@ enum {
 
 /* ---- the hash ---- */
 
+enum { NEIGHBOURS_BITS = 4 };
+
+/* Keys in a row have buckets in a row: who goes through a file finds 16 in a line of memory. */
 static inline uint32_t bucket_of(const struct arc *arc, uint64_t key)
 {
-	return (uint32_t)((key ^ key >> 32) * 0x9e3779b97f4a7c15u >> 32) & arc->bucket_mask;
+	uint64_t group = key >> NEIGHBOURS_BITS;
+	uint64_t mixed = (group ^ group >> 32) * 0x9e3779b97f4a7c15u >> 32;
+
+	return (uint32_t)(mixed + (key & ((1 << NEIGHBOURS_BITS) - 1))) & arc->bucket_mask;
 }
 
 static inline uint32_t find(const struct arc *arc, uint64_t key)
@@ -45,6 +51,26 @@ static inline uint32_t find(const struct arc *arc, uint64_t key)
 	while (id && arc->headers.at[id].key != key)
 		id = arc->headers.at[id].chain;
 	return id;
+}
+
+void arc_prefetch(const struct arc *arc, uint64_t key, enum arc_prefetch step)
+{
+	const struct arc_header *headers = arc->headers.at;
+	uint32_t id;
+
+	switch (step) {
+	case ARC_PREFETCH_BUCKET:
+		__builtin_prefetch(&arc->buckets[bucket_of(arc, key)]);
+		break;
+	case ARC_PREFETCH_HEADER:
+		__builtin_prefetch(&headers[arc->buckets[bucket_of(arc, key)]], 1);
+		break;
+	case ARC_PREFETCH_NEIGHBOURS:
+		id = find(arc, key);
+		__builtin_prefetch(&headers[headers[id].prev], 1);
+		__builtin_prefetch(&headers[headers[id].next], 1);
+		break;
+	}
 }
 
 static void buckets_grow(struct arc *arc)
@@ -202,6 +228,7 @@ static void push_dbuf(struct arc *arc, uint32_t id)
 	while (arc->dbuf_bytes > target) {
 		uint32_t oldest = arc->headers.at[ARC_LIST_DBUF].prev;
 
+		__builtin_prefetch(&arc->headers.at[arc->headers.at[oldest].prev], 1);
 		pull(arc, oldest);
 		push_evictable(arc, oldest);
 	}

@@ -50,6 +50,12 @@ bool arc_use(struct arc *arc, uint64_t key, uint32_t bytes, enum arc_type type, 
 	     uint64_t now_ns);
 bool arc_use_buffer(struct arc *arc, const struct arc_buffer *buffer, enum arc_use use,
 		    uint64_t now_ns);
+/*
+ * A hint that it will be used: brings what that touches into the processor's caches, in steps, each
+ * to be taken some uses after the one before. Changes nothing.
+ */
+enum arc_prefetch { ARC_PREFETCH_BUCKET, ARC_PREFETCH_HEADER, ARC_PREFETCH_NEIGHBOURS };
+void arc_prefetch(const struct arc *arc, uint64_t key, enum arc_prefetch step);
 /* Is it resident? Nothing changes. */
 bool arc_has(const struct arc *arc, uint64_t key);
 /* Is it resident and referenced: in the dbuf cache, or dirty? */

@@ -13,6 +13,7 @@
 #include "cache/cache.h"
 #include "machine/model/io.h"
 #include "machine/model/tree.h"
+#include "op/source.h"
 
 struct filesystem_state; /* each file system's own */
 
@@ -137,6 +138,9 @@ struct filesystem {
 		     uint64_t bytes);
 	void (*write)(struct filesystem_mount *mount, uint32_t node, uint64_t offset,
 		      uint64_t bytes);
+	/* One of them will probably be asked for (op/source.h, op_foresight). */
+	void (*expect)(const struct filesystem_mount *mount, uint32_t file, uint64_t offset,
+		       enum op_nearness nearness);
 };
 
 #endif

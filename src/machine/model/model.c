@@ -151,6 +151,10 @@ void model_expect(void *context, const struct op *op, enum op_nearness nearness)
 	}
 	if (nearness == OP_LATER)
 		opens_prefetch(&model->opens, file, op->thread);
+	if (model->fs->expect && model->is_mounted) {
+		model->fs->expect(&model->mount, file, op->offset, nearness);
+		return;
+	}
 	if (nearness != OP_SOONER) {
 		cache_prefetch_file(model->cache, file, op->offset,
 				    nearness == OP_LATER ? CACHE_PREFETCH_DIRECTORY

@@ -486,5 +486,6 @@ const struct filesystem filesystem_zfs = {
 	.free_bytes = zfs_free_bytes,
 	.cache_bytes = zfs_cache_bytes,
 	.read = zfs_read,
+	.expect = zfs_expect,
 	.write = zfs_write,
 };

@@ -422,6 +422,33 @@ void zfs_fetch(struct filesystem_mount *mount, uint32_t file, uint64_t index, ui
 		bytes_use(mount, file, offset, bytes);
 }
 
+void zfs_expect(const struct filesystem_mount *mount, uint32_t file, uint64_t offset,
+		enum op_nearness nearness)
+{
+	static const enum arc_prefetch steps[] = {[OP_LATER] = ARC_PREFETCH_BUCKET,
+						  [OP_SOON] = ARC_PREFETCH_HEADER,
+						  [OP_SOONER] = ARC_PREFETCH_NEIGHBOURS};
+	const struct filesystem_state *fs = mount->state;
+	const struct zfs_file *at;
+	uint64_t record;
+
+	if (file >= fs->files.count || fs->files.at[file].record_bytes == 0)
+		return;
+	at = &fs->files.at[file];
+	record = offset / at->record_bytes;
+	if (record >= at->record_count)
+		return;
+	arc_prefetch(fs->arc, zfs_key(ZFS_KEY_RECORD, file, record), steps[nearness]);
+	arc_prefetch(fs->arc, zfs_key(ZFS_KEY_LEVEL_1, file, record >> ZFS_POINTER_SHIFT),
+		     steps[nearness]);
+	if (nearness != OP_SOON)
+		return;
+	__builtin_prefetch(&at->records[record * at->copies], 1);
+	__builtin_prefetch(&at->dirty[record / 64], 1);
+	__builtin_prefetch(&at->committed[record / 64], 1);
+	__builtin_prefetch(&at->seen[record / 64], 1);
+}
+
 /* ---- writing ---- */
 
 /* The block size is settled when a file outgrows a record: until then it is all one record. */

@@ -185,6 +185,8 @@ bool zfs_indirect_use(struct filesystem_mount *mount, uint32_t file, uint64_t re
 void zfs_metadata_use(struct filesystem_mount *mount, uint32_t file, uint64_t record,
 		      uint64_t *reads);
 void zfs_read(struct filesystem_mount *mount, uint32_t node, uint64_t offset, uint64_t bytes);
+void zfs_expect(const struct filesystem_mount *mount, uint32_t file, uint64_t offset,
+		enum op_nearness nearness);
 void zfs_write(struct filesystem_mount *mount, uint32_t node, uint64_t offset, uint64_t bytes);
 void zfs_fetch(struct filesystem_mount *mount, uint32_t file, uint64_t index, uint64_t pages);
 void zfs_write_back(struct filesystem_mount *mount, uint32_t file, uint64_t index, uint64_t pages);

@@ -94,6 +94,18 @@ static void record_write(struct filesystem_mount *mount, struct zfs_file *file, 
 	}
 }
 
+/* The records of a group lie anywhere: those ahead are fetched while this one is dealt with. */
+enum { AHEAD_FAR = 12, AHEAD_NEAR = 6, AHEAD_NEXT = 3 };
+
+static void syncing_prefetch(const struct filesystem_state *fs, size_t i, uint32_t ahead,
+			     enum arc_prefetch step)
+{
+	const struct zfs_dirty *dirty = &fs->syncing.at[i + ahead];
+
+	if (i + ahead < fs->syncing.count)
+		arc_prefetch(fs->arc, zfs_key(ZFS_KEY_RECORD, dirty->file, dirty->record), step);
+}
+
 /* Records of data, or of metadata. What the intent log has put in its place already stays there. */
 static void records_write(struct filesystem_mount *mount, bool is_metadata)
 {
@@ -103,6 +115,14 @@ static void records_write(struct filesystem_mount *mount, bool is_metadata)
 		struct zfs_dirty dirty = fs->syncing.at[i];
 		struct zfs_file *file = &fs->files.at[dirty.file];
 
+		if (i + AHEAD_FAR < fs->syncing.count) {
+			const struct zfs_dirty *ahead = &fs->syncing.at[i + AHEAD_FAR];
+			const struct zfs_file *at = &fs->files.at[ahead->file];
+
+			if (ahead->record < at->record_count)
+				__builtin_prefetch(&at->records[(size_t)ahead->record * at->copies],
+						   1);
+		}
 		if (file->is_metadata != is_metadata || dirty.record >= file->record_count ||
 		    !zfs_bit(file->dirty, dirty.record))
 			continue;
@@ -237,6 +257,9 @@ static void group_end(struct filesystem_mount *mount)
 		struct zfs_file *file = &fs->files.at[dirty.file];
 		uint64_t key = zfs_key(ZFS_KEY_RECORD, dirty.file, dirty.record);
 
+		syncing_prefetch(fs, i, AHEAD_FAR, ARC_PREFETCH_BUCKET);
+		syncing_prefetch(fs, i, AHEAD_NEAR, ARC_PREFETCH_HEADER);
+		syncing_prefetch(fs, i, AHEAD_NEXT, ARC_PREFETCH_NEIGHBOURS);
 		if (i == 0 || fs->syncing.at[i - 1].file != dirty.file)
 			zfs_log_forget(fs, dirty.file, fs->txg - 1);
 		if (dirty.record < file->record_count && !zfs_bit(file->dirty, dirty.record) &&
