@@ -198,7 +198,8 @@ static bool entry_load(const struct matrix_options *options, struct entry *entry
 	for (size_t i = 0; options->memory_bytes_max && i < base->job_count; i++) {
 		if (!base->jobs[i].workload)
 			continue;
-		leave_out(entry, "it simulates a program, which takes long: name it to have it run");
+		leave_out(entry,
+			  "it simulates a program, which takes long: name it to have it run");
 		return true;
 	}
 	*fits = entry_change(options, entry, name, error);
