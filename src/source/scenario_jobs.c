@@ -143,6 +143,15 @@ static bool workload_keys_check(struct loader *loader, const struct scenario_job
 	return true;
 }
 
+/* Then two jobs of one workload have the same files. */
+static bool has_same_directory(const struct yaml_node *a, const struct yaml_node *b)
+{
+	const struct yaml_node *one = yaml_get(a, "directory"), *other = yaml_get(b, "directory");
+
+	return strcmp(one && one->text ? one->text : "", other && other->text ? other->text : "") ==
+	       0;
+}
+
 static bool workload_read(struct loader *loader, struct scenario_job *job,
 			  const struct yaml_node *node, const char *what)
 {
@@ -160,10 +169,10 @@ static bool workload_read(struct loader *loader, struct scenario_job *job,
 				  "there is no workload \"%.60s\"%s", name->text,
 				  nearest_hint(hint, name->text, workload_name_at, NULL));
 	for (const struct scenario_job *other = loader->scenario->jobs; other < job; other++)
-		if (other->workload == job->workload)
+		if (other->workload == job->workload && has_same_directory(other->node, node))
 			return yaml_error(loader->yaml, name, loader->error,
 					  "job \"%.60s\" is a %s already, and its files' names are "
-					  "the same: one is all there can be",
+					  "the same: give this one another directory",
 					  other->name, job->workload->name);
 	options = arena_alloc(&loader->scenario->arena, job->workload->options_bytes);
 	tables[0] = schema_table(SCHEMA_JOB, job);
