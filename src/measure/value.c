@@ -258,7 +258,8 @@ bool result_value(const struct result *result, const char *name, double *value,
 	snprintf(base, sizeof(base), "%.*s", (int)bytes, name);
 	if (!counter_value(result, base, &found) && !time_value(result, base, &found) &&
 	    !device_value(result, base, &found) && !latency_value(result, base, &found) &&
-	    !mean_value(result, base, &found) && !work_value(result, base, &found) && !figure_value(result, base, &found))
+	    !mean_value(result, base, &found) && !work_value(result, base, &found) &&
+	    !figure_value(result, base, &found))
 		return false;
 	if (name[bytes]) {
 		if (!result->work || result->work_count == 0)

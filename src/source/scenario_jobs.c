@@ -143,6 +143,12 @@ static bool workload_keys_check(struct loader *loader, const struct scenario_job
 	return true;
 }
 
+static bool is_same_text(const struct yaml_node *one, const struct yaml_node *other)
+{
+	return strcmp(one && one->text ? one->text : "", other && other->text ? other->text : "") ==
+	       0;
+}
+
 static bool workload_read(struct loader *loader, struct scenario_job *job,
 			  const struct yaml_node *node, const char *what)
 {
@@ -160,10 +166,11 @@ static bool workload_read(struct loader *loader, struct scenario_job *job,
 				  "there is no workload \"%.60s\"%s", name->text,
 				  nearest_hint(hint, name->text, workload_name_at, NULL));
 	for (const struct scenario_job *other = loader->scenario->jobs; other < job; other++)
-		if (other->workload == job->workload)
+		if (other->workload == job->workload &&
+		    is_same_text(yaml_get(other->node, "directory"), yaml_get(node, "directory")))
 			return yaml_error(loader->yaml, name, loader->error,
-					  "job \"%.60s\" is a %s already, and its files' names are "
-					  "the same: one is all there can be",
+					  "job \"%.60s\" is a %s, too, and its files have the same "
+					  "names: give each a directory",
 					  other->name, job->workload->name);
 	options = arena_alloc(&loader->scenario->arena, job->workload->options_bytes);
 	tables[0] = schema_table(SCHEMA_JOB, job);

@@ -19,7 +19,8 @@ static struct result_figure figures[] = {
 	{.name = (char *)"share", .value = NAN},
 };
 static struct result_latency latencies[1];
-static struct result_interval intervals[] = {{.ops = 30, .dirty_pages = 10}, {.ops = 70, .dirty_pages = 30}};
+static struct result_interval intervals[] = {{.ops = 30, .dirty_pages = 10},
+					     {.ops = 70, .dirty_pages = 30}};
 
 static void result_init(struct result *result)
 {
