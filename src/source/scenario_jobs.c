@@ -143,11 +143,8 @@ static bool workload_keys_check(struct loader *loader, const struct scenario_job
 	return true;
 }
 
-/* Then two jobs of one workload have the same files. */
-static bool has_same_directory(const struct yaml_node *a, const struct yaml_node *b)
+static bool is_same_text(const struct yaml_node *one, const struct yaml_node *other)
 {
-	const struct yaml_node *one = yaml_get(a, "directory"), *other = yaml_get(b, "directory");
-
 	return strcmp(one && one->text ? one->text : "", other && other->text ? other->text : "") ==
 	       0;
 }
@@ -169,10 +166,11 @@ static bool workload_read(struct loader *loader, struct scenario_job *job,
 				  "there is no workload \"%.60s\"%s", name->text,
 				  nearest_hint(hint, name->text, workload_name_at, NULL));
 	for (const struct scenario_job *other = loader->scenario->jobs; other < job; other++)
-		if (other->workload == job->workload && has_same_directory(other->node, node))
+		if (other->workload == job->workload &&
+		    is_same_text(yaml_get(other->node, "directory"), yaml_get(node, "directory")))
 			return yaml_error(loader->yaml, name, loader->error,
-					  "job \"%.60s\" is a %s already, and its files' names are "
-					  "the same: give this one another directory",
+					  "job \"%.60s\" is a %s, too, and its files have the same "
+					  "names: give each a directory",
 					  other->name, job->workload->name);
 	options = arena_alloc(&loader->scenario->arena, job->workload->options_bytes);
 	tables[0] = schema_table(SCHEMA_JOB, job);

@@ -127,7 +127,8 @@ wrong 'a claim of no cell' 5:60 'there is no cell called "z"' "$settings" 'claim
 wrong 'a claim that cannot hold' 5:68 'high is less than low' "$settings" 'claims: [{label: l, value: reread_bytes, setting: a, low: 3, high: 2}]'
 printf '%s\n' 'machine: {memory: 64MiB}' 'jobs:' '  a: {workload: pgbench, transactions: 1}' '  b: {workload: pgbench, transactions: 1}' >"$scratch/s.yaml"
 exits 2 'two databases' "$REFAULT" run "$scratch/s.yaml"
-says err 's.yaml:4:17: job "a" is a pgbench already'
+says err 's.yaml:4:17: job "a" is a pgbench, too, and its files have the same names: give each a directory'
+exits 0 'two databases, each in its place' "$REFAULT" run "$scratch/s.yaml" --set jobs.b.directory=b
 printf '%s\n' 'machine: {memory: 64MiB}' 'files: {a: {size: 1MiB}}' 'jobs: {r: {read: a}}' "$settings" 'cells: [{label: x}, {label: y, set: {machine.memory: 1GiB}}]' >"$scratch/s.yaml"
 exits 0 'settings without figures' "$REFAULT" run "$scratch/s.yaml" --set cells=
 says out 'r read again'
