@@ -15,6 +15,12 @@ enum {
 	WRONG_ROWS_HOPELESS = 10000 /* and most of all so far: there is no need to see the end */
 };
 
+/* Of two readings, which one is it whose notes count? */
+static bool is_told(const struct import *import)
+{
+	return import->is_second == (import->format->readings == IMPORT_TWICE);
+}
+
 static struct trace_note *note_find(struct import *import, const void *of)
 {
 	for (size_t i = 0; i < import->notes.count; i++) {
@@ -29,7 +35,7 @@ void import_note(struct import *import, const struct import_remark *remark, uint
 {
 	struct trace_note *note;
 
-	if (import->is_second)
+	if (!is_told(import))
 		return;
 	note = note_find(import, remark);
 	if (!note) {
@@ -47,8 +53,8 @@ void import_note(struct import *import, const struct import_remark *remark, uint
 	note->text = note->count == 1 || !remark->many ? remark->one : remark->many;
 }
 
-void import_remark(struct import *import, const char *key, bool is_warning, uint64_t line,
-		   const char *format, ...)
+static void remark_add(struct import *import, const char *key, bool is_warning, uint64_t line,
+		       const char *text)
 {
 	static const struct import_remark left_out = {
 		.key = "remarks_left_out",
@@ -56,25 +62,49 @@ void import_remark(struct import *import, const char *key, bool is_warning, uint
 		.many = "more remarks like these were left out",
 		.is_warning = true,
 	};
-	char text[TRACE_NOTE_BYTES / 2];
-	va_list arguments;
 
-	if (import->is_second)
-		return;
 	if (import->remark_count == REMARKS_MAX) {
 		import_note(import, &left_out, 1, line);
 		return;
 	}
 	import->remark_count++;
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
 	*array_push(&import->notes) = (struct trace_note){
 		.key = key,
 		.text = arena_text(&import->note_texts, text, strlen(text)),
 		.line = line,
 		.is_warning = is_warning,
 	};
+}
+
+void import_remark(struct import *import, const char *key, bool is_warning, uint64_t line,
+		   const char *format, ...)
+{
+	char text[TRACE_NOTE_BYTES / 2];
+	va_list arguments;
+
+	if (!is_told(import))
+		return;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	remark_add(import, key, is_warning, line, text);
+}
+
+void import_stamp(struct import *import, uint64_t stamp_ns)
+{
+	if (!import->has_stamps)
+		import->stamp_first_ns = stamp_ns;
+	if (!import->has_stamps || stamp_ns > import->stamp_last_ns)
+		import->stamp_last_ns = stamp_ns;
+	if (import->has_stamps && stamp_ns < import->stamp_first_ns)
+		import_early(import, import->stamp_first_ns - stamp_ns);
+	import->has_stamps = true;
+}
+
+void import_early(struct import *import, uint64_t ns)
+{
+	if (ns > import->early_ns)
+		import->early_ns = ns;
 }
 
 const char *trace_note_format(char text[TRACE_NOTE_BYTES], const struct trace_note *note)
@@ -94,6 +124,12 @@ const char *trace_note_format(char text[TRACE_NOTE_BYTES], const struct trace_no
 }
 
 /* ---- wrong rows ---- */
+
+const struct import_remark import_last_line_cut = {
+	.key = "last_line_cut_off",
+	.one = "the last line ends in its middle and was left out",
+	.is_warning = true,
+};
 
 bool import_too_many_wrong(struct import *import, struct error *error)
 {
@@ -115,16 +151,27 @@ bool import_row_wrong(struct import *import, struct error *error)
 		return true;
 	if (import->skipped++ == 0)
 		import->wrong = *error;
-	if (import->skipped <= WRONG_ROWS_TOLD_MAX)
-		import_remark(import, "skipped_row", true, error->line, "left out: %s",
-			      error->message);
+	if (import->skipped <= WRONG_ROWS_TOLD_MAX) {
+		char text[TRACE_NOTE_BYTES / 2];
+
+		snprintf(text, sizeof(text), "a row was left out: %.250s", error->message);
+		remark_add(import, "skipped_row", true, error->line, text);
+	}
 	if (import->skipped >= WRONG_ROWS_HOPELESS && import->skipped > import->rows / 2)
 		return import_too_many_wrong(import, error);
 	return true;
 }
 
+void import_response(struct import *import, bool is_write, uint64_t ns)
+{
+	if (is_told(import))
+		histogram_add(&import->responses[is_write], ns);
+}
+
 void import_notes_deinit(struct import *import)
 {
+	histogram_deinit(&import->responses[0]);
+	histogram_deinit(&import->responses[1]);
 	array_deinit(&import->notes);
 	arena_deinit(&import->note_texts);
 }

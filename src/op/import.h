@@ -15,6 +15,7 @@
 #define REFAULT_OP_IMPORT_H
 
 #include "base/array.h"
+#include "base/histogram.h"
 #include "op/input.h"
 #include "op/path.h"
 #include "op/source.h"
@@ -32,7 +33,7 @@ enum import_match {
 };
 
 /*
- * How often a file is read. Twice: the first reading delivers nothing and learns which files were
+ * How often a file is read, from its beginning to its end. Twice: the first reading delivers nothing and learns which files were
  * there before the start and how large (import_file_found); trace.c then puts their `exists` in
  * front of the ops of the second. What cannot be read twice (a pipe) is kept in a temporary file
  * meanwhile.
@@ -40,7 +41,7 @@ enum import_match {
 enum import_readings {
 	IMPORT_ONCE,            /* it has its own `exists`, or knows no files */
 	IMPORT_TWICE_FOR_FILES, /* not for a plain cache (trace_options.is_bare), which needs none */
-	IMPORT_TWICE,           /* the reader itself must have seen the whole: see `again` */
+	IMPORT_TWICE, /* the reader itself must have seen the whole (`again`): notes are the second's */
 };
 
 /* What every reader works on. */
@@ -55,8 +56,6 @@ struct import {
 	 * reader counts the good ones, import_row_wrong() the others.
 	 */
 	uint64_t rows;
-	/* The earliest time stamp lies so far before the first row's: rows out of order. */
-	uint64_t early_ns;
 	bool is_second; /* reading: import_file_found() is of no use any more */
 	void *state;    /* the reader's own, state_bytes long, zeroed */
 
@@ -64,6 +63,9 @@ struct import {
 	uint64_t skipped; /* wrong rows that `lenient` left out */
 	ARRAY(struct trace_note) notes;
 	struct arena note_texts;
+	struct histogram responses[2]; /* of reads, of writes: ns */
+	bool has_stamps;
+	uint64_t stamp_first_ns, stamp_last_ns, early_ns;
 	uint32_t remark_count;
 	struct error wrong;    /* the first row that was left out */
 	ARRAY(uint64_t) found; /* by path: bytes + 1; 0: not found to be there before */
@@ -135,9 +137,19 @@ struct import_remark {
 void import_note(struct import *import, const struct import_remark *remark, uint64_t count,
 		 uint64_t line);
 
+/* The last line has no end and makes no sense: the file was cut off there, and no row is wrong. */
+extern const struct import_remark import_last_line_cut;
+
 /* A sentence of its own, about one place; of the first hundred all are kept, then some are left out. */
 void import_remark(struct import *import, const char *key, bool is_warning, uint64_t line,
 		   const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* A row has this time stamp, in ns on any clock (import_early: so long before the first one's). */
+void import_stamp(struct import *import, uint64_t stamp_ns);
+void import_early(struct import *import, uint64_t ns);
+
+/* How long a request took, from issue to completion, where the trace says it. */
+void import_response(struct import *import, bool is_write, uint64_t ns);
 
 /* It shows that this file was there before the start, and had at least so many bytes then. */
 static inline void import_file_found(struct import *import, uint32_t path, uint64_t bytes)

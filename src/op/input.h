@@ -2,7 +2,7 @@
  * input: the bytes of a trace, whatever they are packed in
  *
  * A window on a file (or standard input) of which the next bytes are always visible in one piece.
- * What is compressed with zstd, gzip or xz is recognised by its first bytes and unpacked on the
+ * What is compressed with zstd, gzip, xz or bzip2 is recognised by its first bytes and unpacked on the
  * way, streaming: the window's memory is all that is used (and the decompressor's own: at most 128
  * MiB of zstd window, 256 MiB for xz). For the readers in op/import/ only; everybody else uses
  * op/trace.h.

@@ -72,7 +72,7 @@ static const struct import_format *format_recognise(const struct input *input)
 }
 
 static const struct import_format *format_choose(struct input *input, const char *name,
-						 struct error *error)
+						 const char *columns, struct error *error)
 {
 	const struct import_format *format;
 	char names[200];
@@ -94,6 +94,8 @@ static const struct import_format *format_choose(struct input *input, const char
 	}
 	if (name)
 		return format_named(name);
+	if (columns)
+		return format_named("text");
 	format = format_recognise(input);
 	if (!format)
 		error_at(error, input->name, 0, 0,
@@ -255,7 +257,7 @@ struct op_source *trace_open(const char *path, const struct trace_options *optio
 	if (!import->input)
 		goto failed;
 	import->source.name = import->input->name;
-	import->format = format_choose(import->input, options->format, error);
+	import->format = format_choose(import->input, options->format, options->columns, error);
 	if (!import->format)
 		goto failed;
 	import->source.format = import->format->about.name;
@@ -290,9 +292,21 @@ uint64_t trace_rows(const struct op_source *source)
 	return !import ? 0 : import->is_second ? import->first_rows : import->rows;
 }
 
-uint64_t trace_early_ns(const struct op_source *source)
+bool trace_span(const struct op_source *source, uint64_t *ns)
 {
-	return import_of(source) ? import_of(source)->early_ns : 0;
+	const struct import *import = import_of(source);
+
+	if (!import || !import->has_stamps)
+		return false;
+	*ns = import->stamp_last_ns - import->stamp_first_ns + import->early_ns;
+	return true;
+}
+
+const struct histogram *trace_responses(const struct op_source *source, bool of_writes)
+{
+	const struct import *import = import_of(source);
+
+	return import && import->responses[of_writes].count ? &import->responses[of_writes] : NULL;
 }
 
 const struct trace_note *trace_note_at(const struct op_source *source, size_t index)

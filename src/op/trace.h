@@ -1,8 +1,8 @@
 /*
  * trace: files of ops, ours and other people's
  *
- * trace_open() recognises what a file is by its contents: the native format, the op CSV,
- * oracleGeneral; each plain or compressed (zstd, gzip, xz). Adding a foreign format is one file in
+ * trace_open() recognises what a file is by its contents: the native format, the op CSV, and
+ * everybody else's (docs/traces.md); each plain or compressed (zstd, gzip, xz, bzip2). Adding a foreign format is one file in
  * op/import/ and one line in formats.def there.
  */
 #ifndef REFAULT_OP_TRACE_H
@@ -35,8 +35,11 @@ uint64_t trace_skipped(const struct op_source *source);
 /* Rows read so far that held something, the skipped ones among them; 0 for other sources. */
 uint64_t trace_rows(const struct op_source *source);
 
-/* The earliest time stamp lies so far before the first row's, if rows are out of order. */
-uint64_t trace_early_ns(const struct op_source *source);
+/* From the earliest of all rows' time stamps to the latest; false: they have none. */
+bool trace_span(const struct op_source *source, uint64_t *ns);
+
+/* How long requests took, in ns, where the trace says it; NULL: it does not. */
+const struct histogram *trace_responses(const struct op_source *source, bool of_writes);
 
 /* What its reader has to say of a trace besides its ops, so far; all of it after the last op. */
 struct trace_note {
