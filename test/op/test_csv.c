@@ -469,7 +469,8 @@ static void quotes_change_nothing_about_a_row(void **state)
 		time_ns += random_next(&random) >> (20 + random_below(&random, 44));
 		time_ns &= INT64_MAX;
 		snprintf(path, sizeof(path), "d/%u/%u%s", (unsigned int)random_below(&random, 9),
-			 (unsigned int)random_below(&random, 5000), kind == OP_RENAME ? ">b" : "");
+			 (unsigned int)random_below(&random, 5000),
+			 op_kind_has_two_paths(kind) ? ">b" : "");
 		fprintf(plain, "%llu,%u,%s,%s,%llu,%llu%s", (unsigned long long)time_ns, thread,
 			name, path, (unsigned long long)offset, (unsigned long long)bytes,
 			random_below(&random, 2) ? "\n" : "\r\n");

@@ -44,7 +44,7 @@ static struct op_list ops_random(uint64_t seed, size_t count)
 				path[j] = (char)(1 + random_below(&random, 255));
 		}
 		op.path = path_intern(list.source->paths, path, bytes);
-		if (op.kind == OP_RENAME)
+		if (op_kind_has_two_paths(op.kind))
 			op.path_to = path_intern(list.source->paths, path, 1 + bytes / 2);
 		time_ns += random_next(&random) >> (30 + random_below(&random, 34));
 		op.time_ns = time_ns;

@@ -400,6 +400,15 @@ bool script_op(struct script *script, const struct op *op, uint32_t stream, uint
 		if (op->bytes > OP_COMPUTE_NS_MAX)
 			return error_input(error, "it computes for more than 30 days");
 		return send(&turn, CALL_COMPUTE, SLOT_NONE, NULL, NULL);
+	case OP_READ_DIRECT:
+	case OP_WRITE_DIRECT:
+	case OP_READ_DONTCACHE:
+	case OP_WRITE_DONTCACHE:
+	case OP_READDIR:
+	case OP_RMDIR:
+	case OP_LINK:
+	case OP_SYMLINK:
+	case OP_DROP_CACHES:
 	case OP_EXISTS:
 	case OP_EXISTS_SPARSE:
 	case OP_MARK:
