@@ -163,7 +163,8 @@ static bool is_comment(const struct request_columns *columns, const struct row *
 }
 
 /* Names instead of numbers: where the offset should be, there is no digit. */
-static bool is_header(const struct request_columns *columns, const struct row *row, char separator)
+static bool is_header_with(const struct request_columns *columns, const struct row *row,
+			   char separator)
 {
 	struct field fields[COLUMN_PLACE_MAX];
 	unsigned int count = row_split(row, separator, fields, COLUMN_PLACE_MAX);
@@ -178,6 +179,22 @@ static bool is_header(const struct request_columns *columns, const struct row *r
 	return true;
 }
 
+static const char *separators_of(const struct request_columns *columns)
+{
+	return columns->may_be_blanks ? ",;\t |" : ",;\t";
+}
+
+static bool is_header(const struct request_columns *columns, const struct row *row)
+{
+	if (columns->separator)
+		return is_header_with(columns, row, columns->separator);
+	for (const char *at = separators_of(columns); *at; at++) {
+		if (is_header_with(columns, row, *at))
+			return true;
+	}
+	return false;
+}
+
 /* The separator with which the row makes sense; a comma if none does. */
 static char separator_choose(const struct request_columns *columns, const struct row *row)
 {
@@ -185,7 +202,7 @@ static char separator_choose(const struct request_columns *columns, const struct
 
 	if (columns->separator)
 		return columns->separator;
-	for (const char *at = columns->may_be_blanks ? ",;\t |" : ",;\t"; *at; at++) {
+	for (const char *at = separators_of(columns); *at; at++) {
 		if (row_parse(columns, row, *at, &parsed))
 			return *at;
 	}
@@ -204,7 +221,7 @@ enum import_match request_columns_match(const struct request_columns *columns, c
 	struct row row;
 
 	while (rows < PEEKED_ROWS_MAX && row_peek(&at, head + bytes, whole, &row)) {
-		char separator = separator_choose(columns, &row);
+		bool is_fine;
 
 		if (is_comment(columns, &row))
 			continue;
@@ -213,14 +230,13 @@ enum import_match request_columns_match(const struct request_columns *columns, c
 
 			has_header = field_is(&line, header);
 		}
-		if (is_first && is_header(columns, &row, separator)) {
-			is_first = false;
-			continue;
-		}
+		is_fine = row_parse(columns, &row, separator_choose(columns, &row), &parsed) &&
+			  parsed.request.kind != REQUEST_OTHER;
+		/* A header, or a file's last line, cut in its middle, is no row. */
+		if (is_fine || !(is_header(columns, &row) || (!row.is_ended && rows)))
+			rows++;
 		is_first = false;
-		rows++;
-		fine += row_parse(columns, &row, separator, &parsed) &&
-			parsed.request.kind != REQUEST_OTHER;
+		fine += is_fine;
 	}
 	if (rows == 0 || fine * 4 < rows * 3)
 		return IMPORT_NO;
@@ -330,7 +346,7 @@ static bool row_read(struct import *import, const struct row *row, struct op *op
 	/* The first row that makes sense settles it. */
 	separator = reader->separator ? reader->separator : separator_choose(&reader->columns, row);
 	if (!row_parse(&reader->columns, row, separator, &parsed)) {
-		if (is_header(&reader->columns, row, separator)) {
+		if (is_header(&reader->columns, row)) {
 			if (reader->has_begun)
 				import_note(import, &headers, 1, row->line);
 			return true;

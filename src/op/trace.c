@@ -75,7 +75,7 @@ static const struct import_format *format_choose(struct input *input, const char
 						 const char *columns, struct error *error)
 {
 	const struct import_format *format;
-	char names[200];
+	char names[300];
 
 	format_names(names, sizeof(names));
 	if (name && !format_named(name)) {

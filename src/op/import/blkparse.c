@@ -214,7 +214,8 @@ static bool sectors_read(const struct import *import, const struct row *row, str
 	unsigned int count = row_split(&rest, ' ', words, 3);
 	const unsigned char *bracket;
 
-	if (count >= 2 && field_is(&words[1], "+")) {
+	/* A process may have a plus in its name. */
+	if (count >= 2 && words[0].at[0] != '[' && field_is(&words[1], "+")) {
 		if (count < 3 || field_whole(&words[0], false, &event->sector) != NUMBER_FINE ||
 		    field_whole(&words[2], false, &event->sectors) != NUMBER_FINE)
 			return row_wrong(import, row, &event->rest, error,
@@ -662,17 +663,21 @@ static enum import_match blkparse_match(const unsigned char *head, size_t bytes,
 
 	while (row_peek(&at, head + bytes, whole, &row)) {
 		static const char around[] = "Input file ";
+		bool is_event_row;
 
 		if ((size_t)(row.end - row.at) > sizeof(around) &&
 		    memcmp(row.at, around, sizeof(around) - 1) == 0)
 			continue;
-		rows++;
-		events += row_split(&row, ' ', fields, FIELDS) >= FIELDS && is_device(&fields[0]) &&
-			  field_whole(&fields[1], false, &number) == NUMBER_FINE &&
-			  field_whole(&fields[2], false, &number) == NUMBER_FINE &&
-			  field_scaled(&fields[3], 1, &number) == NUMBER_FINE &&
-			  field_whole(&fields[4], false, &number) == NUMBER_FINE &&
-			  fields[5].bytes <= 2;
+		is_event_row = row_split(&row, ' ', fields, FIELDS) >= FIELDS &&
+			       is_device(&fields[0]) &&
+			       field_whole(&fields[1], false, &number) == NUMBER_FINE &&
+			       field_whole(&fields[2], false, &number) == NUMBER_FINE &&
+			       field_scaled(&fields[3], 1, &number) == NUMBER_FINE &&
+			       field_whole(&fields[4], false, &number) == NUMBER_FINE &&
+			       fields[5].bytes <= 2;
+		/* A file's last line may be cut in its middle. */
+		rows += is_event_row || row.is_ended || !rows;
+		events += is_event_row;
 	}
 	return rows && events * 4 >= rows * 3 ? IMPORT_LIKELY : IMPORT_NO;
 }

@@ -22,8 +22,8 @@ static const struct request_columns columns = {
 	.time_tick_ns = NS_PER_SECOND,
 	.offset_unit_bytes = 512,
 	.bytes_unit_bytes = 512,
-	.reads = "0|r|read",
-	.writes = "1|w|write",
+	.reads = "0",
+	.writes = "1",
 	.device = "volume,",
 };
 
