@@ -25,12 +25,12 @@ static const struct request_columns columns = {
 	.reads = "0",
 	.writes = "1",
 	.device = "volume,",
+	.header = "timestamp,offset,size,iotype,volumeid",
 };
 
 static enum import_match tencent_match(const unsigned char *head, size_t bytes, bool whole)
 {
-	return request_columns_match(&columns, "timestamp,offset,size,iotype,volumeid", head, bytes,
-				     whole);
+	return request_columns_match(&columns, head, bytes, whole);
 }
 
 static bool tencent_begin(struct import *import, struct error *error)
