@@ -83,7 +83,7 @@ static bool op_parse(const struct request_columns *columns, struct parsed *parse
 		*kind = REQUEST_DISCARD;
 	else if (field_is_among(field, flush_words))
 		*kind = REQUEST_FLUSH;
-	else if (is_word(field))
+	else if (field->bytes == 0 || is_word(field))
 		*kind = REQUEST_OTHER;
 	else
 		return is_wrong(parsed, COLUMN_OP, field, "is neither a read nor a write");

@@ -134,7 +134,38 @@ static void a_device_without_completions_is_read_by_what_it_has(void **state)
 	op_list_deinit(&list);
 }
 
-static void a_plain_cache_reads_the_same_of_a_pipe_and_of_a_file(void **state)
+static void a_device_on_top_of_another_counts_once_if_that_can_be_seen(void **state)
+{
+	static const char disk[] =
+		"  8,0    0        1     0.000000000   500  A   R 1064 + 8 <- (9,1) 64\n"
+		"  8,0    0        2     0.000001000   500  Q   R 1064 + 8 [a]\n"
+		"  8,0    0        3     0.000002000   500  D   R 1064 + 8 [a]\n"
+		"  8,0    0        4     0.000100000     0  C   R 1064 + 8 [0]\n";
+	char text[2000];
+	struct op_list list;
+
+	(void)state;
+	/* Nothing completes on the upper one: it is the disk's that is counted. */
+	snprintf(text, sizeof(text),
+		 "  9,1    0        1     0.000000000   500  Q   R 64 + 8 [a]\n%s", disk);
+	list = list_of_text(text, NULL);
+	assert_int_equal(list.ops.count, 3);
+	op_is(&list, 2, OP_READ, "8,0", 1064 * 512, 4096, 100000);
+	assert_int_equal(counted(&list, "devices_left_out"), 1);
+	assert_int_equal(counted(&list, "stacked_devices"), UINT64_MAX);
+	op_list_deinit(&list);
+	/* Both complete: both are counted, and it is said. */
+	snprintf(text, sizeof(text),
+		 "  9,1    0        1     0.000000000   500  Q   R 64 + 8 [a]\n%s"
+		 "  9,1    0        2     0.000110000     0  C   R 64 + 8 [0]\n",
+		 disk);
+	list = list_of_text(text, NULL);
+	assert_int_equal(list.ops.count, 4);
+	assert_int_equal(counted(&list, "stacked_devices"), 1);
+	op_list_deinit(&list);
+}
+
+static void a_plain_cache_needs_no_files_and_still_the_whole(void **state)
 {
 	static const struct trace_options bare = {.is_bare = true};
 	struct op_list list = list_of(SAMPLES "blkparse-stages.txt", &bare);
@@ -573,6 +604,8 @@ static void a_wrong_row_is_named_with_its_line_and_place(void **state)
 		 "offset \"4096.5\" is not a whole number", 31},
 		{"131487204001234567,web,0,Read,18446744073709551616,8192,7",
 		 "offset \"18446744073709551616\" is too large", 31},
+		{"131487204001234567,web,0,Read,4096,3000000000000,7",
+		 "its size is more than 2 TiB, which no request has", 1},
 		{"131487204001234567,web,0,Read,9223372036854775807,8192,7",
 		 "offset and bytes together go beyond 2^63", 1},
 		{"131487204001234567,web,0,17,4096,8192,7",
@@ -864,7 +897,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(completed_requests_are_counted_once),
 		cmocka_unit_test(a_device_without_completions_is_read_by_what_it_has),
-		cmocka_unit_test(a_plain_cache_reads_the_same_of_a_pipe_and_of_a_file),
+		cmocka_unit_test(a_device_on_top_of_another_counts_once_if_that_can_be_seen),
+		cmocka_unit_test(a_plain_cache_needs_no_files_and_still_the_whole),
 		cmocka_unit_test(fio_2_has_waits_and_names_with_blanks),
 		cmocka_unit_test(fio_3_has_time_stamps_in_microseconds),
 		cmocka_unit_test(fio_may_close_what_nobody_opened),

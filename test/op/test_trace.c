@@ -618,6 +618,10 @@ static void what_is_no_trace_is_not_taken_for_one(void **state)
 	assert_false(trace_read(&list, file_write("zeros", noise, sizeof(noise)), NULL, &error));
 	assert_false(trace_read(&list, file_write("image", "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16),
 				NULL, &error));
+	memcpy(noise + 257, "ustar", 5);
+	assert_false(trace_read(&list, file_write("tar", noise, sizeof(noise)), NULL, &error));
+	assert_non_null(strstr(error.message, "is a tar archive"));
+	memset(noise, 0, sizeof(noise));
 	assert_false(trace_read(&list, file_write("noise", noise, 1), NULL, &error));
 	assert_false(trace_read(&list, file_write("noise", "\x28\xb5\x2f\xfd", 4), NULL, &error));
 	assert_string_equal(
