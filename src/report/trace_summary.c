@@ -370,8 +370,10 @@ void trace_summary_print(FILE *out, const struct trace_summary *summary,
 			count_format(pages, summary->cold_read_pages),
 			size_format(size, bytes_from_pages(summary->cold_read_pages)));
 	if (summary->knows_distinct && summary->cold_partial_write_pages)
-		fprintf(out, "  and read %s pages that are written only in part\n",
-			count_format(pages, summary->cold_partial_write_pages));
+		fprintf(out, "  and read %s page%s that %s written only in part\n",
+			count_format(pages, summary->cold_partial_write_pages),
+			summary->cold_partial_write_pages == 1 ? "" : "s",
+			summary->cold_partial_write_pages == 1 ? "is" : "are");
 	responses_print(out, source);
 	kinds_print(out, summary);
 	summary_files_print(out, summary, source, colour);
