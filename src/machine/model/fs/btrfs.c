@@ -20,7 +20,7 @@
  */
 #include "machine/model/fs/btrfs_private.h"
 
-enum what { WHAT_INODES, WHAT_ENTRIES, WHAT_CHECKSUMS };
+enum what { WHAT_INODES, WHAT_ENTRIES, WHAT_CHECKSUMS, WHAT_LISTED };
 
 static void node_use(struct filesystem_mount *mount, enum what what, uint32_t which,
 		     uint64_t number, bool make)
@@ -157,6 +157,31 @@ static void btrfs_lookup(struct filesystem_mount *mount, uint32_t node)
 		visit(mount, node, false, false);
 }
 
+/*
+ * btrfs_real_readdir(): entries are there twice, by hash for who looks one up and by number for who
+ * lists them. Those lie behind the others, and are read ahead by 64 KiB.
+ */
+static bool btrfs_readdir(struct filesystem_mount *mount, uint32_t node, uint64_t *place)
+{
+	const struct tree_node *at = &mount->tree->nodes.at[node];
+	uint64_t bytes = at->entries * (uint64_t)ENTRY_ITEM_BYTES + at->entry_text_bytes, first = 0,
+		 end, fill = LISTED_FILL_PERCENT;
+	bool is_small = at->entries <= SMALL_ENTRIES;
+
+	if (at->entries == 0 || mount->state->is_one_leaf)
+		return false;
+	if (is_small) {
+		fill = small_fill_percent(at);
+		first = mount->state->directories.at[at->layout].start + bytes * 100 / fill;
+	}
+	end = (first + bytes * 100 / fill) / NODE_USABLE_BYTES + 1;
+	first = first / NODE_USABLE_BYTES + *place;
+	for (int i = 0; i < READDIR_NODES && first < end; i++, first++, ++*place)
+		node_use(mount, is_small ? WHAT_INODES : WHAT_LISTED, is_small ? TREE_ROOT : node,
+			 first, at->is_made);
+	return first < end;
+}
+
 static void btrfs_inode_read(struct filesystem_mount *mount, uint32_t node)
 {
 	if (!mount->tree->nodes.at[node].is_made)
@@ -176,7 +201,7 @@ static void btrfs_data_read(struct filesystem_mount *mount, uint32_t node, uint6
 		*array_push(&fs->starts) = UINT64_MAX;
 	if (fs->starts.at[node] == UINT64_MAX) {
 		fs->starts.at[node] = fs->file_start;
-		fs->file_start += cache_file_size(mount->cache, mount->tree->nodes.at[node].file);
+		fs->file_start += cache_file_size(mount->cache, mount_file(mount, node));
 	}
 	offset += fs->starts.at[node];
 	for (uint64_t leaf = offset / CHECKSUM_DATA_BYTES;
@@ -235,19 +260,20 @@ static void btrfs_tick(struct filesystem_mount *mount)
 	mount->is_background = was_background;
 }
 
-#define BTRFS_CORE                                                                                 \
+#define BTRFS_CORE(checksums)                                                                      \
 	{                                                                                          \
 		.folios = CACHE_FOLIOS_NEVER, .marks_on_write = true, .writes_without_fs = true,   \
 		.inode_make_fs = true, .inode_read_fs = true, .dentry_bytes = 200,                 \
 		.inline_name_bytes = 39, .long_name_bytes = 104, .inode_bytes = 1024,              \
-		.node_bytes = 592,                                                                 \
+		.node_bytes = 592, .direct_writes_switched = (checksums),                          \
 	}
 
 /* What is the same whether or not data is overwritten in place. */
 #define BTRFS_SAME                                                                                 \
-	.core = BTRFS_CORE, .device_io_pages = 32, .unmount = btrfs_unmount,                       \
+	.device_io_pages = 32, .direct_bytes = 4096, .unmount = btrfs_unmount,                     \
 	.lookup = btrfs_lookup, .inode_read = btrfs_inode_read, .create = btrfs_create,            \
-	.remove = btrfs_remove, .tick = btrfs_tick, .fetch = btrfs_fetch,                          \
+	.remove = btrfs_remove, .linked = btrfs_linked, .unlinked = btrfs_unlinked,                \
+	.readdir = btrfs_readdir, .tick = btrfs_tick, .fetch = btrfs_fetch,                        \
 	.write_back = btrfs_write_back, .sync = btrfs_sync, .renamed = btrfs_renamed,              \
 	.resized = btrfs_resized, .allocated = btrfs_allocated, .background = btrfs_background,    \
 	.free_bytes = btrfs_free_bytes
@@ -255,6 +281,7 @@ static void btrfs_tick(struct filesystem_mount *mount)
 const struct filesystem filesystem_btrfs = {
 	.name = "btrfs",
 	.summary = "copy on write; single pages, metadata in tree nodes of its own",
+	.core = BTRFS_CORE(true),
 	.mount = btrfs_mount,
 	.data_read = btrfs_data_read,
 	BTRFS_SAME,
@@ -264,6 +291,7 @@ const struct filesystem filesystem_btrfs = {
 const struct filesystem filesystem_btrfs_nodatacow = {
 	.name = "btrfs-nodatacow",
 	.summary = "btrfs with data overwritten in place, and without checksums",
+	.core = BTRFS_CORE(false),
 	.mount = btrfs_mount_nodatacow,
 	BTRFS_SAME,
 };

@@ -22,6 +22,8 @@ enum {
 	SMALL_ITEM_BYTES = 330,
 	SMALL_FILL_PERCENT = 86,
 	ENTRY_FILL_PERCENT = 86,
+	LISTED_FILL_PERCENT = 100, /* in the order of their numbers, which only grow */
+	READDIR_NODES = 4,
 	DATA_ITEM_BYTES = 78,
 	DATA_FILL_PERCENT = 72,
 	INLINE_ITEM_BYTES = 46,
@@ -144,6 +146,8 @@ void btrfs_fetch(struct filesystem_mount *mount, uint32_t file, uint64_t index, 
 void btrfs_write_back(struct filesystem_mount *mount, uint32_t file, uint64_t index,
 		      uint64_t pages);
 void btrfs_sync(struct filesystem_mount *mount, uint32_t node, bool data_only);
+void btrfs_linked(struct filesystem_mount *mount, uint32_t node);
+void btrfs_unlinked(struct filesystem_mount *mount, uint32_t node);
 void btrfs_renamed(struct filesystem_mount *mount, uint32_t from, uint32_t to);
 void btrfs_resized(struct filesystem_mount *mount, uint32_t node, uint64_t old_bytes,
 		   uint64_t new_bytes);
