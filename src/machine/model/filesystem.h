@@ -94,8 +94,8 @@ struct filesystem {
 	/* the largest request that readahead may use; linux-caching.md 4.1 */
 	uint32_t device_io_pages;
 	/*
-	 * O_DIRECT of what is not aligned to this is buffered; 0: it must be aligned to the device's
-	 * sectors
+	 * O_DIRECT of what is not aligned to this is buffered, and so are reads of what was dirty
+	 * (btrfs); 0: it must be aligned to the device's sectors
 	 */
 	uint32_t direct_bytes;
 

@@ -157,29 +157,49 @@ static void btrfs_lookup(struct filesystem_mount *mount, uint32_t node)
 		visit(mount, node, false, false);
 }
 
+static uint64_t listed_fill_percent(const struct tree_node *directory)
+{
+	uint64_t name = directory->entry_text_bytes / directory->entries;
+
+	if (name <= LISTED_SHORT_BYTES)
+		return LISTED_FILL_PERCENT;
+	if (name >= LISTED_LONG_BYTES)
+		return LISTED_FILL_LONG_PERCENT;
+	return LISTED_FILL_PERCENT - (name - LISTED_SHORT_BYTES) *
+					     (LISTED_FILL_PERCENT - LISTED_FILL_LONG_PERCENT) /
+					     (LISTED_LONG_BYTES - LISTED_SHORT_BYTES);
+}
+
 /*
  * btrfs_real_readdir(): entries are there twice, by hash for who looks one up and by number for who
- * lists them. Those lie behind the others, and are read ahead by 64 KiB.
+ * lists them. Those lie behind the others, and in front of the directory's inodes; 64 KiB are read
+ * ahead (reada_for_search()), also of what follows.
  */
 static bool btrfs_readdir(struct filesystem_mount *mount, uint32_t node, uint64_t *place)
 {
 	const struct tree_node *at = &mount->tree->nodes.at[node];
-	uint64_t bytes = at->entries * (uint64_t)ENTRY_ITEM_BYTES + at->entry_text_bytes, first = 0,
-		 end, fill = LISTED_FILL_PERCENT;
-	bool is_small = at->entries <= SMALL_ENTRIES;
+	uint64_t bytes = at->entries * (uint64_t)ENTRY_ITEM_BYTES + at->entry_text_bytes, first,
+		 end;
 
 	if (at->entries == 0 || mount->state->is_one_leaf)
 		return false;
-	if (is_small) {
-		fill = small_fill_percent(at);
-		first = mount->state->directories.at[at->layout].start + bytes * 100 / fill;
+	if (at->entries <= SMALL_ENTRIES) {
+		uint64_t fill = small_fill_percent(at),
+			 start = mount->state->directories.at[at->layout].start;
+
+		first = (start + bytes * 100 / fill) / NODE_USABLE_BYTES;
+		end = (start + 2 * bytes * 100 / fill) / NODE_USABLE_BYTES + 1;
+		for (; first < end; first++)
+			node_use(mount, WHAT_INODES, TREE_ROOT, first, at->is_made);
+		return false;
 	}
-	end = (first + bytes * 100 / fill) / NODE_USABLE_BYTES + 1;
-	first = first / NODE_USABLE_BYTES + *place;
-	for (int i = 0; i < READDIR_NODES && first < end; i++, first++, ++*place)
-		node_use(mount, is_small ? WHAT_INODES : WHAT_LISTED, is_small ? TREE_ROOT : node,
-			 first, at->is_made);
-	return first < end;
+	first = *place;
+	end = bytes * 100 / listed_fill_percent(at) / NODE_USABLE_BYTES + 1;
+	for (*place += READDIR_NODES; first < *place && first < end; first++)
+		node_use(mount, WHAT_LISTED, node, first, at->is_made);
+	for (uint64_t ahead = 0; first < *place; first++, ahead++)
+		node_use(mount, WHAT_INODES, node, ahead, at->is_made);
+	return *place < end + READDIR_NODES;
 }
 
 static void btrfs_inode_read(struct filesystem_mount *mount, uint32_t node)
