@@ -363,8 +363,10 @@ void cache_name_link(struct cache *cache, uint32_t name, uint32_t file);
  * else holds it.
  */
 void cache_name_unlink(struct cache *cache, uint32_t name);
-/* Would that, of a name that is held by nobody but the caller, leave anybody who has the file? */
+/* Is there nobody left then, of a name that nobody but the caller holds, who has the file? */
 bool cache_name_is_all(const struct cache *cache, uint32_t name);
+/* If nobody holds the name it is in memory no more, without any pressure. */
+void cache_name_drop(struct cache *cache, uint32_t name);
 /* Is the file gone: no name, nobody has it open? */
 bool cache_file_is_dead(const struct cache *cache, uint32_t file);
 /*

@@ -136,6 +136,12 @@ void cache_name_unlink(struct cache *cache, uint32_t id)
 		inode_maybe_dies(cache, file);
 }
 
+void cache_name_drop(struct cache *cache, uint32_t id)
+{
+	if (cache->names.at[id].state & NAME_CACHED && cache->names.at[id].references == 0)
+		dentry_free(cache, id);
+}
+
 bool cache_name_is_all(const struct cache *cache, uint32_t id)
 {
 	const struct cache_name *name = &cache->names.at[id];

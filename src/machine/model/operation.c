@@ -586,6 +586,17 @@ static void unlink_node(struct model *model, uint32_t node)
 	release(model, node);
 }
 
+/* What is known of names that are not there goes first: vfs_rmdir(), shrink_dcache_parent(). */
+static void rmdir_node(struct model *model, uint32_t node)
+{
+	hold(model, node);
+	for (uint32_t below = model->tree.nodes.at[node].first_below; below;
+	     below = model->tree.nodes.at[below].next_below)
+		cache_name_drop(model->cache, model->tree.nodes.at[below].name);
+	unlink_node(model, node);
+	release(model, node);
+}
+
 /* Another name of the file at `from`. */
 static bool link_node(struct model *model, const struct op *op, uint32_t from, struct error *error)
 {
@@ -897,8 +908,10 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		sync_range(model, op, node);
 		break;
 	case OP_UNLINK:
-	case OP_RMDIR:
 		unlink_node(model, node);
+		break;
+	case OP_RMDIR:
+		rmdir_node(model, node);
 		break;
 	case OP_RENAME:
 		return rename_node(model, op, node, error);

@@ -84,7 +84,9 @@ static uint32_t node_get(struct tree *tree, uint32_t parent, const char *name, s
 				       (uint32_t)bytes),
 		.hash = hash,
 		.name_bytes = (uint16_t)bytes,
+		.next_below = tree->nodes.at[parent].first_below,
 	};
+	tree->nodes.at[parent].first_below = node;
 	if (tree->nodes.count * 2 > tree->bucket_mask) {
 		memory_free(tree->buckets);
 		tree->bucket_mask = tree->bucket_mask * 2 + 1;
@@ -251,10 +253,24 @@ void tree_move_file(struct tree *tree, uint32_t from_id, uint32_t to_id)
 	from->file = 0;
 }
 
+/* Out of the names of its directory. */
+static void below_remove(struct tree *tree, uint32_t id)
+{
+	struct tree_node *node = &tree->nodes.at[id];
+	uint32_t *link = &tree->nodes.at[node->parent].first_below;
+
+	while (*link != id)
+		link = &tree->nodes.at[*link].next_below;
+	*link = node->next_below;
+}
+
 void tree_move_directory(struct tree *tree, uint32_t from_id, uint32_t to_id)
 {
 	struct tree_node *from = &tree->nodes.at[from_id], *to = &tree->nodes.at[to_id];
 
+	below_remove(tree, from_id);
+	from->next_below = tree->nodes.at[to->parent].first_below;
+	tree->nodes.at[to->parent].first_below = from_id;
 	entry_remove(tree, from_id);
 	bucket_remove(tree, from_id);
 	bucket_remove(tree, to_id);

@@ -2,7 +2,7 @@
  * tree: the names that exist in the model's file system, and what they stand for
  *
  * Nodes are numbered from 0, the root. A node is a name that was mentioned, whether a file is
- * behind it or not; a file with several names (hard links) is behind each of them. 72 bytes, apart
+ * behind it or not; a file with several names (hard links) is behind each of them. 80 bytes, apart
  * from its text.
  */
 #ifndef REFAULT_MACHINE_MODEL_TREE_H
@@ -44,8 +44,10 @@ struct tree_node {
 	bool is_made;   /* during the run: what describes it was in memory when it was made */
 	bool is_symlink;
 	uint32_t next_name; /* of its file, in a ring; 0: the only one */
+	/* all names ever mentioned in it, the last first, chained by next_below; 0 ends */
+	uint32_t first_below, next_below;
 };
-static_assert(sizeof(struct tree_node) == 72, "a tree of millions of names is kept");
+static_assert(sizeof(struct tree_node) == 80, "a tree of millions of names is kept");
 
 struct tree {
 	ARRAY(struct tree_node) nodes;
