@@ -43,50 +43,72 @@ static const char *path_last(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* "vmstat x 2 (30.0 s apart), meminfo, slabinfo" */
+/* Is every pair as far apart as every other? */
+static bool has_one_interval(const struct state *state, uint64_t *interval_ns)
+{
+	bool any = false;
+
+	*interval_ns = 0;
+	for (size_t i = 0; i < state->series.count; i++) {
+		const struct series *series = &state->series.at[i];
+
+		if (series->first == series->last)
+			continue;
+		if (!series->has_interval || (any && series->interval_ns != *interval_ns))
+			return false;
+		any = true;
+		*interval_ns = series->interval_ns;
+	}
+	return any;
+}
+
+/* "vmstat x 2 (30.0 s apart)" */
+static void series_name(char text[200], const struct series *series, bool with_interval)
+{
+	const char *name = series->name[0] ? series->name : dump_name(series->id);
+	char time[SIZE_TEXT_BYTES];
+	int bytes =
+		snprintf(text, 200, "%s%.80s",
+			 series->id == DUMP_PRESSURE && series->name[0] ? "pressure/" : "", name);
+
+	if (series->dump_count > 1)
+		bytes += snprintf(text + bytes, 200 - (size_t)bytes, " x %zu", series->dump_count);
+	if (with_interval && series->has_interval && series->interval_ns)
+		snprintf(text + bytes, 200 - (size_t)bytes, " (%s apart)",
+			 time_format(time, series->interval_ns));
+}
+
+/* "vmstat x 2, meminfo, slabinfo; 30.0 s apart" */
 static void dumps_print(FILE *out, const struct state *state)
 {
-	char text[SIZE_TEXT_BYTES];
-	const char *last = "";
+	uint64_t interval_ns;
+	bool is_one = has_one_interval(state, &interval_ns);
+	char time[SIZE_TEXT_BYTES];
 	size_t at = 2;
 
 	fputs("  ", out);
 	for (size_t i = 0; i < state->series.count; i++) {
-		const struct series *series = &state->series.at[i];
-		char one[200];
-		const char *name = series->name[0] ? series->name : dump_name(series->id);
-		int bytes;
+		char text[200];
 
-		if (series->id == DUMP_PRESSURE && series->name[0])
-			bytes = snprintf(one, sizeof(one), "pressure/%s", name);
-		else
-			bytes = snprintf(one, sizeof(one), "%.80s", name);
-		if (series->dump_count > 1)
-			bytes += snprintf(one + bytes, sizeof(one) - (size_t)bytes, " x %zu",
-					  series->dump_count);
-		if (series->has_interval && series->interval_ns)
-			snprintf(one + bytes, sizeof(one) - (size_t)bytes, " (%s apart)",
-				 time_format(text, series->interval_ns));
-		if (strcmp(one, last) == 0)
-			continue;
-		if (at + strlen(one) + 2 > 98) {
+		series_name(text, &state->series.at[i], !is_one);
+		if (at + strlen(text) + 2 > 96) {
 			fputs(",\n  ", out);
 			at = 2;
 		} else if (i) {
 			fputs(", ", out);
 			at += 2;
 		}
-		stranger_print(out, one, 90);
-		at += strlen(one);
+		stranger_print(out, text, 90);
+		at += strlen(text);
 	}
+	if (is_one)
+		fprintf(out, "; %s apart", time_format(time, interval_ns));
 	fputc('\n', out);
 }
 
-static void headline(FILE *out, const struct state *state, bool colour)
+static void files_print(FILE *out, const struct state *state, bool colour)
 {
-	const struct view view = {.state = state};
-	struct quantity total = quantity_now(&view, QUANTITY_total);
-	char size[SIZE_TEXT_BYTES], name[NAME_TEXT_BYTES];
+	char name[NAME_TEXT_BYTES];
 	const char *last = "";
 	size_t files = 0;
 
@@ -103,6 +125,18 @@ static void headline(FILE *out, const struct state *state, bool colour)
 	}
 	if (files > 3)
 		fprintf(out, " and %zu more", files - 3);
+}
+
+static void headline(FILE *out, const struct state *state, const struct diagnosis_options *options)
+{
+	const struct view view = {.state = state};
+	struct quantity total = quantity_now(&view, QUANTITY_total);
+	char size[SIZE_TEXT_BYTES];
+
+	if (options->is_live)
+		styled(out, bold, "this machine", options->colour);
+	else
+		files_print(out, state, options->colour);
 	if (total.known)
 		fprintf(out, "   memory %s", size_format(size, total.value));
 	fprintf(out, "   pages of %s (%s)\n", size_format(size, state->page_bytes),
@@ -183,13 +217,19 @@ static void figures_print(FILE *out, const struct finding *finding, bool colour)
 	table_destroy(table);
 }
 
+/* Its name, with the folder where there is room: /proc/pressure/memory. */
+static const char *file_text(const struct entry *entry)
+{
+	return strlen(entry->file) <= 30 ? entry->file : path_last(entry->file);
+}
+
 static void evidence_print(FILE *out, const struct finding *finding, bool colour)
 {
 	for (size_t i = 0; i < finding->evidence.count && i < EVIDENCE_SHOWN; i++) {
 		const struct entry *entry = finding->evidence.at[i];
 		char place[80], name[NAME_TEXT_BYTES];
 		int bytes = snprintf(place, sizeof(place), "%s:%" PRIu64,
-				     name_show(name, path_last(entry->file), 30), entry->line);
+				     name_show(name, file_text(entry), 30), entry->line);
 
 		fprintf(out, "%*s%s%s%s  ", TEXT_COLUMN, "", colour ? dim : "", place,
 			colour ? plain : "");
@@ -254,8 +294,8 @@ static void line_print(FILE *out, const struct finding *finding)
 		const struct entry *entry = finding->evidence.at[0];
 		char name[NAME_TEXT_BYTES];
 
-		fprintf(out, "%*s%s:%" PRIu64 "  ", 21, "",
-			name_show(name, path_last(entry->file), 30), entry->line);
+		fprintf(out, "%*s%s:%" PRIu64 "  ", 21, "", name_show(name, file_text(entry), 30),
+			entry->line);
 		stranger_print(out, entry->text, 44);
 		fputc('\n', out);
 	}
@@ -392,7 +432,7 @@ void diagnosis_text(FILE *out, const struct diagnosis *diagnosis,
 	const struct state *state = diagnosis->state;
 	bool colour = options->colour;
 
-	headline(out, state, colour);
+	headline(out, state, options);
 	fputs("\n  ", out);
 	if (colour)
 		fputs(bold, out);

@@ -142,6 +142,24 @@ static const struct finding *exoneration(const struct findings *findings)
 	return NULL;
 }
 
+/* What looks like a problem, and is explained: it is what people ask about. */
+static const struct finding *explanation(const struct findings *findings)
+{
+	static const char *const ids[] = {"working-set", "cgroup-limit", "cgroup-slab",
+					  "free-memory"};
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		for (size_t j = 0; j < findings->list.count; j++) {
+			const struct finding *finding = findings->list.at[j];
+
+			if (finding->kind == FINDING_EXPLANATION &&
+			    strcmp(finding->id, ids[i]) == 0)
+				return finding;
+		}
+	}
+	return NULL;
+}
+
 static const char *whose(struct state *state, const struct finding *finding)
 {
 	return finding->cgroup && finding->cgroup[0] ? state_text(state, " (%s)", finding->cgroup)
@@ -153,6 +171,7 @@ static void answer(struct diagnosis *diagnosis)
 	const struct finding *problem = first_of(&diagnosis->findings, FINDING_PROBLEM);
 	const struct finding *elsewhere = first_of(&diagnosis->findings, FINDING_ELSEWHERE);
 	const struct finding *innocent = exoneration(&diagnosis->findings);
+	const struct finding *explained = explanation(&diagnosis->findings);
 	struct state *state = diagnosis->state;
 
 	if (problem && (!elsewhere || problem->severity >= elsewhere->severity)) {
@@ -165,8 +184,17 @@ static void answer(struct diagnosis *diagnosis)
 						elsewhere->title, whose(state, elsewhere));
 	} else if (innocent) {
 		diagnosis->verdict = VERDICT_NONE;
-		diagnosis->summary = state_text(state, "This is not a caching problem. %s%s",
-						innocent->title, whose(state, innocent));
+		diagnosis->summary =
+			state_text(state, "This is not a caching problem. %s%s%s%s",
+				   innocent->title, whose(state, innocent), explained ? ". " : "",
+				   explained ? explained->title : "");
+	} else if (explained) {
+		diagnosis->verdict = VERDICT_UNKNOWN;
+		diagnosis->summary = state_text(
+			state,
+			"%s%s. No problem is to be seen, but whether evicted pages are read "
+			"again these dumps cannot show",
+			explained->title, whose(state, explained));
 	} else {
 		diagnosis->verdict = VERDICT_UNKNOWN;
 		diagnosis->summary =

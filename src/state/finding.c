@@ -222,6 +222,20 @@ struct quantity quantity_file_cache(const struct view *view)
 	return cached;
 }
 
+bool view_is_linux(const struct view *view)
+{
+	static const enum dump_id of_linux[] = {DUMP_MEMINFO, DUMP_VMSTAT, DUMP_SLABINFO,
+						DUMP_SLABTOP, DUMP_FS_STATE};
+
+	if (view->cgroup)
+		return true;
+	for (size_t i = 0; i < sizeof(of_linux) / sizeof(of_linux[0]); i++) {
+		if (state_series(view->state, of_linux[i], NULL, NULL))
+			return true;
+	}
+	return false;
+}
+
 struct quantity quantity_memory(const struct view *view)
 {
 	return quantity_now(view, view->cgroup ? QUANTITY_limit : QUANTITY_total);

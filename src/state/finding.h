@@ -109,6 +109,9 @@ uint64_t pages_bytes(const struct view *view, uint64_t pages);
 /* Bytes of file pages that are there to be dropped: the two lists, or Cached + Buffers - Shmem. */
 struct quantity quantity_file_cache(const struct view *view);
 
+/* Is there anything of a Linux system's memory, and not of ZFS alone? */
+bool view_is_linux(const struct view *view);
+
 /* What the memory is: the machine's, or the cgroup's limit; not known: neither, or no limit. */
 struct quantity quantity_memory(const struct view *view);
 

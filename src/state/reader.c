@@ -316,6 +316,18 @@ static void name_use(struct reader *reader)
 
 /* ---- lines ---- */
 
+/* Time is counted from the first dump of this file on. */
+static void clock_begin(struct reader *reader)
+{
+	for (size_t i = 0; i < reader->state->dumps.count; i++) {
+		struct dump *dump = reader->state->dumps.at[i];
+
+		if (dump->file == reader->file && dump->clock == CLOCK_NONE)
+			dump->clock = CLOCK_RELATIVE;
+	}
+	reader->clock = CLOCK_RELATIVE;
+}
+
 static void heading_apply(struct reader *reader, const struct heading *heading, const char *text)
 {
 	reader->label = text;
@@ -335,7 +347,7 @@ static void heading_apply(struct reader *reader, const struct heading *heading, 
 	}
 	if (heading->sleep_ns && !reader->is_clock_fixed) {
 		if (reader->clock == CLOCK_NONE)
-			reader->clock = CLOCK_RELATIVE;
+			clock_begin(reader);
 		reader->sleep_ns += heading->sleep_ns;
 	}
 	reader->stray.line = 0;

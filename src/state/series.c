@@ -189,7 +189,7 @@ static bool looks_turned(const struct votes *votes)
 /* A few counters may go back by themselves: per-CPU parts are summed without a lock. */
 static bool looks_reset(const struct votes *votes)
 {
-	return votes->down > 0 && votes->down * 4 >= votes->up;
+	return votes->down > 0 && votes->down * 4 > votes->up;
 }
 
 static void turn(struct series *series)

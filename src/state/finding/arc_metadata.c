@@ -53,6 +53,9 @@ static void add(struct findings *findings, const struct view *view, const struct
 			     "Inodes and dentries of the VFS hold them. When those are dropped "
 			     "they go down%s.",
 			     has_before ? "" : "; whether they do, a second dump shows");
+	if (has_before && m->used.value < m->before.value)
+		finding_text(findings, finding, "They fell from %s between the dumps.",
+			     bytes_text(findings, m->before.value));
 	finding_quantity(findings, finding, m->used_name, &m->used);
 	finding_quantity(findings, finding, m->limit_name, &m->limit);
 	finding_figure(findings, finding, "times_the_limit",

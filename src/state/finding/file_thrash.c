@@ -17,7 +17,13 @@
 
 #include "base/size.h"
 
-enum { REFAULTS_PER_SECOND = 100, SHARE_OF_READS = 10, MOST_OF_READS = 50, ACTIVATED_MANY = 50 };
+enum {
+	REFAULTS_PER_SECOND = 100,
+	SHARE_OF_READS = 10,
+	MOST_OF_READS = 50,
+	ACTIVATED_MANY = 50,
+	BEYOND_READS = 110
+};
 
 extern const struct finding_rule finding_file_thrash;
 
@@ -102,17 +108,16 @@ static void figures(struct findings *findings, struct finding *finding, const st
 static void what_it_means(struct findings *findings, struct finding *finding,
 			  const struct thrash *thrash)
 {
+	uint64_t again = thrash->refaults.value * findings->state->page_bytes;
 	bool fits =
 		thrash->activated.known &&
 		is_share_at_least(thrash->activated.value, thrash->refaults.value, ACTIVATED_MANY);
 
-	if (thrash->read.known)
+	if (thrash->read.known && !is_share_at_least(again, thrash->read.value, BEYOND_READS))
 		finding_text(findings, finding,
 			     "%s of all bytes read from block devices were of pages that had been "
 			     "evicted.",
-			     percent_text(findings,
-					  thrash->refaults.value * findings->state->page_bytes,
-					  thrash->read.value));
+			     percent_text(findings, again, thrash->read.value));
 	if (thrash->activated.known)
 		finding_text(
 			findings, finding, "%s of the refaults were activated at once (%s): %s.",
@@ -225,6 +230,8 @@ static void judge(struct findings *findings, const struct view *view)
 {
 	struct thrash thrash = thrash_of(view);
 
+	if (!view_is_linux(view))
+		return;
 	if (!thrash.refaults.known)
 		add_since_boot(findings, view);
 	else if (is_thrashing(view, &thrash))

@@ -24,6 +24,15 @@ static const struct entry *dentry_cache(const struct view *view)
 					  : dump_entry(dump, "dentry_cache");
 }
 
+/* Does its kernel count them, so that 0 means none? */
+static bool has_counter(const struct view *view)
+{
+	const struct series *series = state_series(view->state, DUMP_VERSION, NULL, NULL);
+	const struct entry *release = series ? dump_entry(series->last, "release") : NULL;
+
+	return release && release->values[0] >= 5;
+}
+
 static void cannot_tell(struct findings *findings, const struct view *view)
 {
 	struct finding *finding = finding_add(findings, &finding_negative_dentries, view,
@@ -47,7 +56,9 @@ static void judge(struct findings *findings, const struct view *view)
 	bool is_many, is_problem;
 	struct finding *finding;
 
-	if (!all.known || !negative.known || negative.value == 0) {
+	if (!view_is_linux(view))
+		return;
+	if (!all.known || !negative.known || (negative.value == 0 && !has_counter(view))) {
 		cannot_tell(findings, view);
 		return;
 	}
