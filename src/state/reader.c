@@ -24,6 +24,7 @@ struct reader {
 	const char *names[HEADING_NAMES_MAX];
 	size_t name_count, name_at;
 	bool is_of_another;
+	bool is_named; /* by a heading, or by a file of just that name: names[0] is no guess */
 	const char *cgroup, *label;
 	enum state_clock clock;
 	uint64_t time_ns, sleep_ns;
@@ -280,7 +281,8 @@ static bool place(struct reader *reader, struct row *row)
 	if (open) {
 		row->called = called;
 		match = dump_kind(open->id)->match(row, open);
-		if (match == ROW_YES) {
+		if (match == ROW_YES ||
+		    (match >= ROW_PERHAPS && match < ROW_YES && open->is_named)) {
 			open->is_certain = true;
 			return true;
 		}
@@ -302,6 +304,8 @@ static bool place(struct reader *reader, struct row *row)
 		return false;
 	reader->name_at = other.name_at;
 	dump_begin(reader, other.id, row->called);
+	reader->open->is_named = reader->is_named && reader->name_count == 1 &&
+				 is_called(other.id, reader->names[0]);
 	reader->open->is_certain = other.match >= ROW_YES && !is_called(other.id, row->called);
 	return true;
 }
@@ -336,6 +340,7 @@ static void heading_apply(struct reader *reader, const struct heading *heading, 
 		reader->name_count = heading->name_count;
 		reader->name_at = 0;
 		reader->is_of_another = heading->is_of_another;
+		reader->is_named = true;
 		reader->cgroup = heading->cgroup;
 		reader->open = NULL;
 		reader->prefix = NULL;
@@ -500,6 +505,8 @@ static void name_take(struct reader *reader, const char *path)
 	heading.clock = CLOCK_NONE;
 	heading.sleep_ns = 0;
 	heading_apply(reader, &heading, "");
+	reader->is_named =
+		heading.name_count == 1 && strcmp(base ? base + 1 : path, heading.names[0]) == 0;
 }
 
 static bool nothing_found(const struct reader *reader, const char *text, size_t bytes,

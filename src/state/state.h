@@ -66,6 +66,7 @@ struct dump {
 
 	/* While it is read. */
 	bool is_certain;    /* a row of it can be of no other kind */
+	bool is_named;      /* a heading of its own says what it is */
 	uint64_t own[4];    /* the kind's, between its rows */
 	uint64_t row_count; /* that were read, entries or not */
 	const char *own_text;

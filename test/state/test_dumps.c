@@ -120,6 +120,13 @@ static void what_is_shared_is_what_it_is_called(void **unused)
 			       "workingset_refault_file 2\n");
 	assert_int_equal(value(state, DUMP_MEMORY_STAT, "/db", "workingset_refault_file"), 2);
 	state_destroy(state);
+	/* Names that only vmstat had when this was written. */
+	state = read_text(
+		"x",
+		"==> memory.stat <==\nanon 5\nnr_future 1\npswpin 7\nworkingset_refault_file 2\n");
+	assert_int_equal(count(state, DUMP_VMSTAT), 0);
+	assert_int_equal(value(state, DUMP_MEMORY_STAT, "", "workingset_refault_file"), 2);
+	state_destroy(state);
 	state = read_text("x", "workingset_refault_file 2\nanon 5\n");
 	assert_int_equal(value(state, DUMP_MEMORY_STAT, "", "workingset_refault_file"), 2);
 	state_destroy(state);

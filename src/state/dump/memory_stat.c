@@ -53,10 +53,11 @@ static const char *const own[] = {"anon",
 				  "recent_scanned_*",
 				  NULL};
 
-static const char *const shared[] = {
-	"workingset_*", "pgfault",  "pgmajfault", "pgpgin",       "pgpgout",     "pgscan*",
-	"pgsteal*",     "pgrefill", "pgactivate", "pgdeactivate", "pglazyfree*", "pgdemote_*",
-	"pgpromote_*",  "thp_*",    "zswp*",      "swpin_zero",   "swpout_zero", NULL};
+static const char *const shared[] = {"workingset_*", "pgfault",      "pgmajfault",  "pgpgin",
+				     "pgpgout",      "pgscan*",      "pgsteal*",    "pgrefill",
+				     "pgactivate",   "pgdeactivate", "pglazyfree*", "pgdemote_*",
+				     "pgpromote_*",  "thp_*",        "zswp*",       "numa_*",
+				     "swpin_zero",   "swpout_zero",  NULL};
 
 static enum row_match stat_match(const struct row *row, const struct dump *open)
 {

@@ -69,7 +69,12 @@ static const char *const own[] = {"nr_free_pages*",
 				  "zone_reclaim_*",
 				  "drop_pagecache",
 				  "drop_slab",
-				  "numa_*",
+				  "numa_hit",
+				  "numa_miss",
+				  "numa_foreign",
+				  "numa_interleave",
+				  "numa_local",
+				  "numa_other",
 				  "pgmigrate_*",
 				  "compact_*",
 				  "htlb_*",
@@ -108,8 +113,8 @@ static const char *const own[] = {"nr_free_pages*",
 static const char *const shared[] = {"workingset_*", "pgfault",      "pgmajfault",  "pgpgin",
 				     "pgpgout",      "pgscan*",      "pgsteal*",    "pgrefill",
 				     "pgactivate",   "pgdeactivate", "pglazyfree*", "pgdemote_*",
-				     "pgpromote_*",  "thp_*",        "zswp*",       "swpin_zero",
-				     "swpout_zero",  "oom_kill",     NULL};
+				     "pgpromote_*",  "thp_*",        "zswp*",       "numa_*",
+				     "swpin_zero",   "swpout_zero",  "oom_kill",    NULL};
 
 static bool vmstat_resembles(const struct row *row)
 {

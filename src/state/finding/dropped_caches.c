@@ -5,13 +5,14 @@
  *            again. If that made something faster, the reason is another one: slab, fragmentation, dirty data.
  * Source     fs/drop_caches.c, drop_caches_sysctl_handler() counts DROP_PAGECACHE and DROP_SLAB once a
  *            write (Linux 3.15)
- * Constants  ONCE_A_DAY: rule of thumb, for what is no accident
+ * Constants  ONCE_A_DAY: rule of thumb, for what is no accident. LOST in percent of the page cache before: ours,
+ *            below it most has been read again already
  */
 #include "state/finding.h"
 
 #include "base/size.h"
 
-enum { ONCE_A_DAY = 3 };
+enum { ONCE_A_DAY = 3, LOST = 10 };
 
 extern const struct finding_rule finding_dropped_caches;
 
@@ -20,6 +21,7 @@ static bool judge_pair(struct findings *findings, const struct view *view)
 {
 	struct quantity pages = quantity_change(view, QUANTITY_dropped_pagecache);
 	struct quantity slab = quantity_change(view, QUANTITY_dropped_slab);
+	struct quantity read = quantity_change(view, QUANTITY_read);
 	struct quantity cached_before, cached;
 	struct finding *finding;
 
@@ -30,9 +32,8 @@ static bool judge_pair(struct findings *findings, const struct view *view)
 	finding = finding_add(findings, &finding_dropped_caches, view, FINDING_PROBLEM,
 			      SEVERITY_MEDIUM);
 	finding_title(findings, finding,
-		      "The caches were thrown away between the two dumps: drop_caches, %s times "
-		      "pages and "
-		      "%s times slab",
+		      "The caches were thrown away between the two dumps: drop_caches (pages "
+		      "%s, slab %s)",
 		      count_text(findings, quantity_or_zero(&pages)),
 		      count_text(findings, quantity_or_zero(&slab)));
 	finding_text(findings, finding,
@@ -41,13 +42,15 @@ static bool judge_pair(struct findings *findings, const struct view *view)
 		     "when memory is needed. Figures of this interval show the dropping, not the "
 		     "workload.");
 	if (quantity_pair(view, QUANTITY_cached, &cached_before, &cached) &&
-	    cached_before.value > cached.value) {
+	    cached_before.value > cached.value &&
+	    is_share_at_least(cached_before.value - cached.value, cached_before.value, LOST)) {
 		finding_figure(findings, finding, "page_cache_lost_bytes",
 			       (double)(cached_before.value - cached.value), UNIT_BYTES,
 			       "page cache before - after");
 		finding_rests_on(finding, &cached_before);
 		finding_rests_on(finding, &cached);
 	}
+	finding_quantity(findings, finding, "read_bytes", &read);
 	finding_quantity(findings, finding, "dropped_pagecache", &pages);
 	finding_quantity(findings, finding, "dropped_slab", &slab);
 	finding_rule_is(findings, finding, "any; fs/drop_caches.c");
@@ -83,15 +86,14 @@ static void judge_history(struct findings *findings, const struct view *view)
 	} else {
 		finding_title(
 			findings, finding,
-			"The caches have been thrown away since the machine started: pages %s "
-			"times, slab %s times",
+			"The caches have been thrown away since the machine started: drop_caches "
+			"(pages %s, slab %s)",
 			count_text(findings, quantity_or_zero(&pages)),
 			count_text(findings, quantity_or_zero(&slab)));
 		finding_text(findings, finding,
 			     uptime.known ? "It has been running for %s."
-					  : "How often that is, the time since then would say%s: "
-					    "/proc/uptime.",
-			     uptime.known ? time_text(findings, uptime.value) : "");
+					  : "How often that is, %s would say.",
+			     uptime.known ? time_text(findings, uptime.value) : "/proc/uptime");
 		finding_remedy(findings, finding, "look for drop_caches in cron jobs and scripts");
 	}
 	finding_quantity(findings, finding, "dropped_pagecache", &pages);

@@ -2,11 +2,13 @@
  * file_thrash: file pages come back as fast as they are evicted
  *
  * Idea       The kernel leaves a shadow entry where it evicts a page, and counts a refault when the page
- *            is read again while the entry is there. If its refault distance is no larger than what its
- *            memory holds, the page is activated at once: it would have stayed in a memory that much
- *            larger. So refaults are reads that a larger cache, or one with less else in it, would not
- *            have made, and the share activated says whether what is used would fit.
- * Source     mm/workingset.c, workingset_refault(), of Linux 3.15 (one counter) to 6.18
+ *            is read again while the entry is there. If fewer pages were evicted in between (its refault
+ *            distance) than the active list holds, with swap also anonymous memory, the page is activated
+ *            at once: it could have stayed instead of one of those. So refaults are reads that a larger
+ *            cache, or one with less else in it, would not have made; those activated compete with what
+ *            is kept, and of the others only more memory decides.
+ * Source     mm/workingset.c, workingset_refault(), workingset_test_recent(), of Linux 3.15 (one counter) to
+ *            6.18
  * Constants  REFAULTS_PER_SECOND: what one disk of 7200 rpm reads at random in a second (a turn of 8.3 ms
  *            and half a seek), so that fewer are noticed by nobody; a rule of thumb. SHARE_OF_READS: ours,
  *            below it nine of ten reads were not of evicted pages
@@ -123,11 +125,14 @@ static void what_it_means(struct findings *findings, struct finding *finding,
 			findings, finding, "%s of the refaults were activated at once (%s): %s.",
 			count_text(findings, thrash->activated.value),
 			percent_text(findings, thrash->activated.value, thrash->refaults.value),
-			fits ? "their refault distance fits in memory, so a working set is pushed "
-			       "out that a little more room would keep"
-			     : "most came back after a longer way than memory is large, as in a "
-			       "scan or a loop over more than fits; a little more memory does not "
-			       "help that");
+			fits ? "fewer pages went in between than the active list holds, so a "
+			       "working "
+			       "set is pushed out that competes with what is kept"
+			     : "the others came back after more evictions than the active list "
+			       "holds, as "
+			       "in a scan or a loop over more than fits; how much more memory "
+			       "would hold "
+			       "them, that does not say");
 	if (thrash->anon.known && thrash->anon.value == 0)
 		finding_text(
 			findings, finding,

@@ -24,13 +24,15 @@ static const struct entry *dentry_cache(const struct view *view)
 					  : dump_entry(dump, "dentry_cache");
 }
 
-/* Does its kernel count them, so that 0 means none? */
+/* Does its kernel count them, so that 0 means none? Since 5.0; 5.9 brought refaults of anonymous pages. */
 static bool has_counter(const struct view *view)
 {
 	const struct series *series = state_series(view->state, DUMP_VERSION, NULL, NULL);
 	const struct entry *release = series ? dump_entry(series->last, "release") : NULL;
 
-	return release && release->values[0] >= 5;
+	if (release)
+		return release->values[0] >= 5;
+	return quantity_now(view, QUANTITY_refaults_anon).known;
 }
 
 static void cannot_tell(struct findings *findings, const struct view *view)

@@ -21,8 +21,13 @@ static void judge(struct findings *findings, const struct view *view)
 {
 	struct quantity read = quantity_change(view, QUANTITY_read);
 	struct quantity refaults = quantity_change(view, QUANTITY_refaults_file);
+	struct quantity dropped = quantity_change(view, QUANTITY_dropped_pagecache);
 	uint64_t again = pages_bytes(view, refaults.value);
 	struct finding *finding;
+
+	/* What drop_caches threw out leaves no shadow. */
+	if (quantity_or_zero(&dropped))
+		return;
 
 	if (!read.known || !refaults.known || !read.has_interval ||
 	    !is_rate_at_least(read.value, read.interval_ns, READ_PER_SECOND) ||

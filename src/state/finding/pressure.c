@@ -6,7 +6,8 @@
  *            as I/O alone.
  * Source     kernel/sched/psi.c; Documentation/accounting/psi.rst (Linux 4.20); a wait for a refault of an
  *            active page is memory's: mm/filemap.c, folio_wait_bit_common()
- * Constants  FULL and SOME, LITTLE in hundredths of a percent: rules of thumb
+ * Constants  FULL and SOME, LITTLE in hundredths of a percent: rules of thumb. REFAULTS_PER_SECOND as in
+ *            file_thrash.c
  * Differs    with a pair and its interval, the totals are compared; else the average over 10 s is taken
  */
 #include "state/finding.h"
@@ -15,7 +16,7 @@
 
 #include "base/size.h"
 
-enum { FULL = 1000, SOME = 5000, LITTLE = 100 };
+enum { FULL = 1000, SOME = 5000, LITTLE = 100, REFAULTS_PER_SECOND = 100 };
 
 extern const struct finding_rule finding_pressure;
 
@@ -98,18 +99,36 @@ static struct finding *add(struct findings *findings, const struct view *view,
 	return finding;
 }
 
+/* Is it known that hardly any evicted file page comes back? Then it is not the cache that is waited for. */
+static bool is_cache_innocent(const struct view *view)
+{
+	struct quantity refaults = quantity_change(view, QUANTITY_refaults_file);
+
+	return refaults.known &&
+	       (refaults.value == 0 ||
+		(refaults.has_interval &&
+		 !is_rate_at_least(refaults.value, refaults.interval_ns, REFAULTS_PER_SECOND)));
+}
+
 static void judge_memory(struct findings *findings, const struct view *view,
 			 const struct waiting *memory)
 {
 	struct finding *finding;
 
 	if (memory->full >= FULL) {
-		finding = add(findings, view, FINDING_PROBLEM, SEVERITY_HIGH);
-		finding_title(findings, finding, "All tasks wait for memory %.1f %% of the time",
-			      (double)memory->full / 100);
+		bool is_innocent = is_cache_innocent(view);
+
+		finding = add(findings, view, is_innocent ? FINDING_ELSEWHERE : FINDING_PROBLEM,
+			      SEVERITY_HIGH);
+		finding_title(findings, finding, "All tasks wait for memory %.1f %% of the time%s",
+			      (double)memory->full / 100,
+			      is_innocent ? ", and not for file pages that were evicted" : "");
 		finding_text(findings, finding,
-			     "Reclaim, swapping in, and reading again what was evicted "
-			     "are counted here.");
+			     is_innocent ? "Reclaim and swapping are counted here: memory is short "
+					   "for processes."
+					 : "Reclaim, swapping in, and reading again what was "
+					   "evicted are counted "
+					   "here.");
 	} else if (memory->some < LITTLE) {
 		finding = add(findings, view, FINDING_RULED_OUT, SEVERITY_NONE);
 		finding_title(findings, finding,

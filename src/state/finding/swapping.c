@@ -15,6 +15,13 @@ enum { PAGES_PER_SECOND = 100 };
 
 extern const struct finding_rule finding_swapping;
 
+/* What came from swap, and what went there. */
+struct swap {
+	struct quantity in, out, total;
+	bool is_refaults; /* `in` counts such as had been evicted not long before */
+	bool comes_back, goes_out;
+};
+
 static bool is_fast(const struct quantity *change)
 {
 	if (!change->known || change->value == 0)
@@ -23,44 +30,71 @@ static bool is_fast(const struct quantity *change)
 	       is_rate_at_least(change->value, change->interval_ns, PAGES_PER_SECOND);
 }
 
-/* `in` counts what came from swap, or (is_refaults) such of it as had been evicted not long before. */
-static void add(struct findings *findings, const struct view *view, const struct quantity *in,
-		const struct quantity *out, bool is_refaults)
+static struct swap swap_of(const struct view *view)
 {
-	bool is_problem = is_fast(in);
-	bool is_seen = in->value || quantity_or_zero(out);
-	struct quantity total = quantity_now(view, QUANTITY_swap_total);
-	struct finding *finding = finding_add(findings, &finding_swapping, view,
-					      is_problem ? FINDING_ELSEWHERE : FINDING_RULED_OUT,
-					      is_problem ? SEVERITY_HIGH : SEVERITY_NONE);
+	struct swap swap = {
+		.in = quantity_change(view, QUANTITY_swapped_in),
+		.out = quantity_change(view, QUANTITY_swapped_out),
+		.total = quantity_now(view, QUANTITY_swap_total),
+	};
 
-	if (is_problem) {
-		finding_title(findings, finding,
-			      "The machine swaps: %s pages came back from swap%s (%s)",
-			      count_text(findings, in->value), within_text(findings, in),
-			      rate_text(findings, in, pages_bytes(view, in->value)));
-		finding_text(findings, finding,
-			     "It is processes' own memory that is short. Cache is given up before "
-			     "and beside it, so a larger cache is no remedy.");
-		finding_remedy(
-			findings, finding,
-			"find what grew (anon in this report, or RssAnon in /proc/PID/status), "
-			"or give more memory");
-	} else if (is_seen) {
-		finding_title(findings, finding, "Little is swapped: %s pages in, %s out%s",
-			      count_text(findings, in->value),
-			      out->known ? count_text(findings, out->value) : "?",
-			      within_text(findings, in));
-	} else {
-		finding_title(findings, finding,
-			      is_refaults ? "No page of processes came back from swap%s"
-					  : "Nothing is swapped in or out%s",
-			      within_text(findings, in));
+	if (!swap.in.known) {
+		swap.in = quantity_change(view, QUANTITY_refaults_anon);
+		swap.is_refaults = true;
 	}
+	swap.comes_back = is_fast(&swap.in);
+	swap.goes_out = is_fast(&swap.out);
+	return swap;
+}
+
+static void say_problem(struct findings *findings, struct finding *finding, const struct view *view,
+			const struct swap *swap)
+{
+	const struct quantity *worse = swap->comes_back ? &swap->in : &swap->out;
+
+	finding_title(findings, finding,
+		      "The machine swaps: %s pages came back from swap%s%s%s (%s)",
+		      count_text(findings, swap->in.value), swap->out.known ? ", out went " : "",
+		      swap->out.known ? count_text(findings, swap->out.value) : "",
+		      within_text(findings, &swap->in),
+		      rate_text(findings, worse, pages_bytes(view, worse->value)));
+	finding_text(
+		findings, finding,
+		"It is processes' own memory that is short. Cache is given up before and beside "
+		"it, so a larger cache is no remedy.%s",
+		swap->comes_back ? "" : " What only goes out may never be missed.");
+	finding_remedy(
+		findings, finding,
+		"find what grew (anon in this report, or RssAnon in /proc/PID/status), or give "
+		"more memory");
+}
+
+static void add(struct findings *findings, const struct view *view, const struct swap *swap)
+{
+	bool is_problem = swap->comes_back || swap->goes_out;
+	enum finding_severity severity = swap->comes_back ? SEVERITY_HIGH
+					 : swap->goes_out ? SEVERITY_MEDIUM
+							  : SEVERITY_NONE;
+	struct finding *finding =
+		finding_add(findings, &finding_swapping, view,
+			    is_problem ? FINDING_ELSEWHERE : FINDING_RULED_OUT, severity);
+
+	if (is_problem)
+		say_problem(findings, finding, view, swap);
+	else if (swap->in.value || quantity_or_zero(&swap->out))
+		finding_title(findings, finding, "Little is swapped: %s pages in, %s out%s",
+			      count_text(findings, swap->in.value),
+			      swap->out.known ? count_text(findings, swap->out.value) : "?",
+			      within_text(findings, &swap->in));
+	else
+		finding_title(findings, finding,
+			      swap->is_refaults ? "No page of processes came back from swap%s"
+						: "Nothing is swapped in or out%s",
+			      within_text(findings, &swap->in));
 	finding_quantity(findings, finding,
-			 is_refaults ? "anon_refaults_pages" : "swapped_in_pages", in);
-	finding_quantity(findings, finding, "swapped_out_pages", out);
-	finding_quantity(findings, finding, "swap_total_bytes", &total);
+			 swap->is_refaults ? "anon_refaults_pages" : "swapped_in_pages", &swap->in);
+	finding_quantity(findings, finding, "swapped_out_pages", &swap->out);
+	finding_quantity(findings, finding, "swap_total_bytes", &swap->total);
 	finding_rule_is(findings, finding,
 			"%d pages/s, what a disk of 7200 rpm reads at random (rule of thumb)",
 			PAGES_PER_SECOND);
@@ -68,24 +102,18 @@ static void add(struct findings *findings, const struct view *view, const struct
 
 static void judge(struct findings *findings, const struct view *view)
 {
-	struct quantity in = quantity_change(view, QUANTITY_swapped_in);
-	struct quantity out = quantity_change(view, QUANTITY_swapped_out);
-	struct quantity total = quantity_now(view, QUANTITY_swap_total);
+	struct swap swap = swap_of(view);
 	struct finding *finding;
 
-	bool is_refaults = !in.known;
-
-	if (is_refaults)
-		in = quantity_change(view, QUANTITY_refaults_anon);
-	if (in.known) {
-		add(findings, view, &in, &out, is_refaults);
+	if (swap.in.known) {
+		add(findings, view, &swap);
 		return;
 	}
-	if (view->cgroup || !total.known || total.value)
+	if (view->cgroup || !swap.total.known || swap.total.value)
 		return;
 	finding = finding_add(findings, &finding_swapping, view, FINDING_RULED_OUT, SEVERITY_NONE);
 	finding_title(findings, finding, "There is no swap space, so nothing is swapped");
-	finding_quantity(findings, finding, "swap_total_bytes", &total);
+	finding_quantity(findings, finding, "swap_total_bytes", &swap.total);
 }
 
 const struct finding_rule finding_swapping = {
