@@ -102,7 +102,8 @@ static void dumps_print(FILE *out, const struct state *state)
 		at += strlen(text);
 	}
 	if (is_one)
-		fprintf(out, "; %s apart", time_format(time, interval_ns));
+		fprintf(out, "%s%s apart", at > 80 ? ",\n  " : ", ",
+			time_format(time, interval_ns));
 	fputc('\n', out);
 }
 

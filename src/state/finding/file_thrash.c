@@ -144,8 +144,10 @@ static void what_it_means(struct findings *findings, struct finding *finding,
 	    thrash->faults.value <= thrash->refaults.value)
 		finding_text(
 			findings, finding,
-			"Major faults are about %s of them, at a page each: so much came through "
-			"mappings (programs, libraries, mapped files), the rest by read().",
+			"Major faults are about %s of them, at a page each: at least so much came "
+			"through mappings (programs, libraries, mapped files), and more where a "
+			"fault "
+			"reads around itself.",
 			percent_text(findings, thrash->faults.value, thrash->refaults.value));
 }
 

@@ -101,9 +101,11 @@ static void judge(struct findings *findings, const struct view *view)
 		      memory.known ? view->cgroup ? " of the limit" : " of memory" : "",
 		      count ? ": " : "", count ? names(findings, view, caches, count) : "");
 	if (reclaimable.known && bytes)
-		finding_text(findings, finding, "%s of it can be reclaimed (%s).",
-			     percent_text(findings, reclaimable.value, bytes),
-			     bytes_text(findings, reclaimable.value));
+		finding_text(
+			findings, finding,
+			"%s of it (%s) is of kinds that can be reclaimed when they are not in use.",
+			percent_text(findings, reclaimable.value, bytes),
+			bytes_text(findings, reclaimable.value));
 	if (is_large)
 		finding_text(
 			findings, finding,
