@@ -22,6 +22,7 @@ static void judge(struct findings *findings, const struct view *view)
 	struct quantity read = quantity_change(view, QUANTITY_read);
 	struct quantity refaults = quantity_change(view, QUANTITY_refaults_file);
 	struct quantity dropped = quantity_change(view, QUANTITY_dropped_pagecache);
+	struct quantity swapped_in = quantity_change(view, QUANTITY_swapped_in);
 	uint64_t again = pages_bytes(view, refaults.value);
 	struct finding *finding;
 
@@ -29,6 +30,9 @@ static void judge(struct findings *findings, const struct view *view)
 	if (quantity_or_zero(&dropped))
 		return;
 
+	/* pgpgin counts what came from swap, too. */
+	if (read.known && swapped_in.known && pages_bytes(view, swapped_in.value) <= read.value)
+		read.value -= pages_bytes(view, swapped_in.value);
 	if (!read.known || !refaults.known || !read.has_interval ||
 	    !is_rate_at_least(read.value, read.interval_ns, READ_PER_SECOND) ||
 	    is_share_at_least(again, read.value, REFAULTED_FEW))
