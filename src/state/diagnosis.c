@@ -86,7 +86,7 @@ static void gaps_find(struct diagnosis *diagnosis)
 		"a recording: `refault record --all -o live.rft --duration 30s`, then `refault "
 		"replay`");
 	gap_add(diagnosis, "How much memory would be enough",
-		"a recording, and `refault sweep` over memory sizes");
+		"a recording, and `refault lint` or `refault replay` with several memory sizes");
 	if (has_system)
 		gap_add(diagnosis,
 			"How often the page cache had what was asked for: the kernel counts no "

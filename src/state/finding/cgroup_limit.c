@@ -141,7 +141,7 @@ static void add_thrashing(struct findings *findings, const struct view *view,
 		findings, finding,
 		"a higher memory.max, or less anonymous memory; memory.high below it makes it "
 		"slower, "
-		"not better. `refault record --cgroup PATH`, then `refault sweep`, tells how much");
+		"not better. `refault record --cgroup PATH`, then `refault lint`, tells how much");
 }
 
 static void judge(struct findings *findings, const struct view *view)

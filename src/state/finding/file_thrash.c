@@ -177,8 +177,8 @@ static void add_problem(struct findings *findings, const struct view *view,
 	finding_remedy(
 		findings, finding,
 		"find who pushes them out: `refault record --all -o live.rft --duration 30s`, "
-		"then `refault replay live.rft` shows who evicts whom, and `refault sweep` how "
-		"much memory would hold them");
+		"then `refault replay live.rft` shows who evicts whom, and `refault lint` how much "
+		"memory would hold them");
 }
 
 static void add_ruled_out(struct findings *findings, const struct view *view,

@@ -2,12 +2,14 @@
  * read_again: what was read is evicted, and read once more
  *
  * Idea       A page that comes back has a refault distance: how many pages aged out since it was evicted. With
- *            so many more it would have stayed. So the largest distance of a file's pages says how much more
- *            memory would have spared all these reads, and that of nine in ten what would have spared most.
+ *            so many more it would have stayed; with fewer, perhaps, since pages that come back age others out
+ *            again and are counted each time. So the largest distance of a file's pages bounds how much more
+ *            memory would have spared all these reads, and that of nine in ten what would have spared most. More
+ *            than all files are large is never needed.
  * Source     mm/workingset.c, the opening comment; J. Weiner, "Thrash detection-based file cache sizing" (2012)
  * Constants  BYTES: 1 MiB, below which nobody asks; ours
  * Weakness   with the active list, and with other streams in the same memory, more memory changes who is evicted:
- *            it is an estimate. `refault sweep` computes it
+ *            it is an estimate; a replay with that much memory shows it
  */
 #include "study/lint_tally.h"
 
@@ -28,6 +30,8 @@ struct again {
 	ARRAY(struct distances) distances; /* by tally */
 	struct page_map evictors;          /* (tally + 1, stream): pages */
 	struct page_map paths;             /* (file, 0): path + 1 */
+	struct page_map sizes;             /* (file, 0): pages */
+	uint64_t all_pages;                /* of all files that were seen: more is not needed */
 };
 
 extern const struct lint lint_read_again;
@@ -36,9 +40,19 @@ static void before(struct lint_run *run, void *state, const struct model_moment 
 {
 	struct again *again = state;
 
+	uint64_t pages;
+	uint32_t known;
+
 	(void)run;
-	if (moment->file)
-		page_map_set(&again->paths, moment->file, 0, moment->op->path + 1);
+	if (!moment->file)
+		return;
+	page_map_set(&again->paths, moment->file, 0, moment->op->path + 1);
+	pages = pages_from_bytes_up(cache_file_size(moment->cache, moment->file));
+	known = page_map_get(&again->sizes, moment->file, 0);
+	if (pages <= known || pages > UINT32_MAX)
+		return;
+	again->all_pages += pages - known;
+	page_map_set(&again->sizes, moment->file, 0, (uint32_t)pages);
 }
 
 static void page_add(struct again *again, const struct model_moment *moment, uint32_t path,
@@ -123,6 +137,10 @@ static void say(struct lint_run *run, const struct again *again, size_t index)
 			distances->list.at[(distances->list.count - 1) * MOST_PERCENT / 100]);
 		all = bytes_from_pages(distances->list.at[distances->list.count - 1]);
 	}
+	if (most > bytes_from_pages(again->all_pages))
+		most = bytes_from_pages(again->all_pages);
+	if (all > bytes_from_pages(again->all_pages))
+		all = bytes_from_pages(again->all_pages);
 	finding->times = tally->times;
 	finding->cost_bytes = bytes;
 	lint_title(run, finding, "%s %s read again after eviction: %s (%s)",
@@ -130,9 +148,8 @@ static void say(struct lint_run *run, const struct again *again, size_t index)
 		   lint_bytes(run, bytes));
 	if (all)
 		lint_text(run, finding,
-			  "With %s more memory nine in ten of these reads would have found their "
-			  "page, "
-			  "with %s more all of them.",
+			  "With at most %s more memory nine in ten of these reads would have found "
+			  "their page, with at most %s more all of them.",
 			  lint_bytes(run, most), lint_bytes(run, all));
 	if (tally->counts[COUNT_UNKNOWN])
 		lint_text(run, finding, "Of %s nobody knows any more when they were evicted.",
@@ -150,7 +167,7 @@ static void say(struct lint_run *run, const struct again *again, size_t index)
 		    LINT_PAGES);
 	lint_remedy(
 		run, finding,
-		"more memory (`refault sweep` shows how much), or less beside it: `refault replay` "
+		"more memory, or less beside it: `refault replay` "
 		"shows who evicts whom, and DONTNEED or RWF_DONTCACHE in the evictor spares it");
 	lint_place(finding, tally->first, "the first page that comes back");
 }
@@ -204,6 +221,7 @@ static void end(struct lint_run *run, void *state)
 	tallies_deinit(&again->tallies);
 	page_map_deinit(&again->evictors);
 	page_map_deinit(&again->paths);
+	page_map_deinit(&again->sizes);
 }
 
 const struct lint lint_read_again = {
