@@ -210,6 +210,16 @@ static void an_arc_at_its_floor(void **unused)
 	assert_true(found_as(&e, "arc-floor", FINDING_PROBLEM));
 	assert_true(figure(&e, "arc-floor", "arc_available_bytes") == -5000000);
 	dismiss(&e);
+	/* 0.8 begins at the top: here it has been pressed down, even if nothing says so now. */
+	examine(&e, "c 4 1073741824\nc_min 4 1073741824\nc_max 4 8589934592\nsize 4 1060000000\n"
+		    "arc_no_grow 4 0\narc_meta_min 4 16777216\n");
+	assert_true(found_as(&e, "arc-floor", FINDING_PROBLEM));
+	dismiss(&e);
+	/* 2.1, full at the floor: perhaps about to grow. */
+	examine(&e, "c 4 1073741824\nc_min 4 1073741824\nc_max 4 8589934592\nsize 4 1060000000\n"
+		    "arc_no_grow 4 0\narc_meta_min 4 16777216\ncached_only_in_progress 4 0\n");
+	assert_true(found_as(&e, "arc-floor", FINDING_EXPLANATION));
+	dismiss(&e);
 	/* ZFS 2 begins there, and is not full yet. */
 	examine(&e, "c 4 1073741824\nc_min 4 1073741824\nc_max 4 8589934592\nsize 4 100000000\n"
 		    "arc_no_grow 4 0\n");

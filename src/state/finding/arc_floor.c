@@ -5,15 +5,34 @@
  *            floor and may not grow has lost to somebody else's need.
  * Source     module/zfs/arc.c, arc_reduce_target_size(); arc_no_grow, set while arc_available_memory() is
  *            below 0. Since ZFS 2.0 the ARC *begins* at c_min and grows as it fills: then it is not full
- * Constants  FULL in percent of the target: ours. c may lie above c_min by AT_FLOOR percent: ours
+ * Constants  FULL in percent of the target: ours. c may lie above c_min by AT_FLOOR percent: ours.
+ *            AVAILABLE_LITTLE as in memory_short.c
  */
 #include "state/finding.h"
 
 #include "base/size.h"
 
-enum { FULL = 90, AT_FLOOR = 1 };
+enum { FULL = 90, AT_FLOOR = 1, AVAILABLE_LITTLE = 10 };
 
 extern const struct finding_rule finding_arc_floor;
+
+/* Before 2.0 an ARC began at its largest size: at the floor, it has been pressed down there. */
+static bool began_at_most(const struct view *view)
+{
+	const struct series *series = state_series(view->state, DUMP_ARCSTATS, NULL, NULL);
+
+	return series && dump_entry(series->last, "arc_meta_min") &&
+	       !dump_entry(series->last, "cached_only_in_progress");
+}
+
+static bool is_memory_short(const struct view *view)
+{
+	struct quantity total = quantity_now(view, QUANTITY_total);
+	struct quantity available = quantity_now(view, QUANTITY_available);
+
+	return total.known && available.known &&
+	       !is_share_at_least(available.value, total.value, AVAILABLE_LITTLE);
+}
 
 static bool is_pressed(const struct view *view)
 {
@@ -23,7 +42,8 @@ static bool is_pressed(const struct view *view)
 	struct quantity throttled = quantity_change(view, QUANTITY_arc_throttled);
 
 	return quantity_or_zero(&no_grow) || quantity_or_zero(&needed) ||
-	       quantity_or_zero(&throttled) || (available.known && (int64_t)available.value <= 0);
+	       quantity_or_zero(&throttled) || (available.known && (int64_t)available.value <= 0) ||
+	       is_memory_short(view) || began_at_most(view);
 }
 
 static void judge(struct findings *findings, const struct view *view)
@@ -73,7 +93,8 @@ static void judge(struct findings *findings, const struct view *view)
 	finding_rule_is(
 		findings, finding,
 		"c within %d %% of c_min, and at least %d %% full (ours); pressed: arc_no_grow, "
-		"arc_need_free, memory_available_bytes of 0 or less, or writers throttled",
+		"arc_need_free, memory_available_bytes of 0 or less, writers throttled, less than "
+		"10 %% of memory available, or a ZFS before 2.0, whose ARC begins at c_max",
 		AT_FLOOR, FULL);
 	if (pressed)
 		finding_remedy(findings, finding,
