@@ -126,15 +126,15 @@ static const struct series *alternative_find(const struct view *view, const char
 	const struct state *state = view->state;
 	const char *slash = memchr(alternative, '/', bytes);
 	size_t name_bytes = (size_t)(slash - alternative);
+	size_t end, from = series_of(state, view->cgroup, &end);
 
 	/* Dumps that are not one of several (memory.events before memory.events.local) come first. */
 	for (int named = 0; named < 2; named++) {
-		for (size_t i = 0; i < state->series.count; i++) {
+		for (size_t i = from; i < end; i++) {
 			const struct series *series = &state->series.at[i];
 			const char *name = dump_name(series->id);
 
-			if (!cgroup_is(series->cgroup, view->cgroup) ||
-			    (series->name[0] != '\0') != named || strlen(name) != name_bytes ||
+			if ((series->name[0] != '\0') != named || strlen(name) != name_bytes ||
 			    memcmp(name, alternative, name_bytes) != 0 ||
 			    (which != THE_LAST && series->first == series->last))
 				continue;

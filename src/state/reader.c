@@ -14,7 +14,7 @@
 #include "state/heading.h"
 
 /* More rows that cannot be read are forgiven only if they are few among all. */
-enum { GARBLED_FEW = 3, GARBLED_SHARE = 100, ENTRIES_MAX = 20000 };
+enum { GARBLED_FEW = 3, GARBLED_SHARE = 100, ENTRIES_MAX = 20000, DUMPS_MAX = 4000 };
 
 struct reader {
 	struct state *state;
@@ -205,6 +205,9 @@ static bool row_read(struct reader *reader, struct row *row, struct error *error
 			 ENTRIES_MAX, kind->title);
 		return false;
 	}
+	if (reader->state->dumps.count > DUMPS_MAX)
+		return error_at(error, reader->file, row->line, 0,
+				"more than %d dumps: diagnose them in parts", DUMPS_MAX);
 	if (!dump->first_line)
 		dump->first_line = row->line;
 	/* Each is one of its kind; which, its row says. */
@@ -481,7 +484,7 @@ static bool line_read(struct reader *reader, const char *line, size_t bytes, uin
 		return other_line(reader, &row, error);
 	}
 	if (!row_read(reader, &row, error))
-		return error->line && garbled(reader, error);
+		return reader->state->dumps.count <= DUMPS_MAX && garbled(reader, error);
 	name_use(reader);
 	/* A new dump began with a name that was there already: what is before it was not in a middle. */
 	if (reader->stray.line && before == reader->open && !stray_is_wrong(reader, error))

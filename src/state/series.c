@@ -5,6 +5,7 @@
  * unless every counter says that it is the wrong one. Counters that went back although the times are
  * known to go on belong to a machine, or a cgroup, that began anew: nothing is subtracted then.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,55 @@ static void group(struct state *state)
 		if (dump->cgroup)
 			cgroup_add(state, dump->cgroup);
 	}
+}
+
+/* The system's first, then those of each cgroup, in the order in which they came. */
+static void arrange(struct state *state)
+{
+	struct series *sorted = memory_alloc(state->series.count, sizeof(*sorted));
+	size_t count = 0;
+
+	for (size_t i = 0; i < state->series.count; i++) {
+		if (!state->series.at[i].cgroup)
+			sorted[count++] = state->series.at[i];
+	}
+	for (size_t cgroup = 0; cgroup < state->cgroups.count; cgroup++) {
+		*array_push(&state->cgroup_series) = count;
+		for (size_t i = 0; i < state->series.count; i++) {
+			if (cgroup_is(state->series.at[i].cgroup, state->cgroups.at[cgroup]) &&
+			    state->series.at[i].cgroup)
+				sorted[count++] = state->series.at[i];
+		}
+	}
+	*array_push(&state->cgroup_series) = count;
+	assert(count == state->series.count);
+	for (size_t i = 0; i < count; i++)
+		state->series.at[i] = sorted[i];
+	memory_free(sorted);
+}
+
+size_t series_of(const struct state *state, const char *cgroup, size_t *end)
+{
+	size_t at = 0;
+
+	*end = 0;
+	if (state->cgroup_series.count == 0)
+		return 0;
+	if (!cgroup) {
+		*end = state->cgroup_series.at[0];
+		return 0;
+	}
+	/* Whoever asks has the very text, mostly. */
+	while (at < state->cgroups.count && state->cgroups.at[at] != cgroup)
+		at++;
+	for (size_t i = 0; at == state->cgroups.count && i < state->cgroups.count; i++) {
+		if (strcmp(state->cgroups.at[i], cgroup) == 0)
+			at = i;
+	}
+	if (at == state->cgroups.count)
+		return 0;
+	*end = state->cgroup_series.at[at + 1];
+	return state->cgroup_series.at[at];
 }
 
 /* ---- order ---- */
@@ -285,6 +335,7 @@ static void interval_set(const struct state *state, struct series *series)
 void series_make(struct state *state)
 {
 	group(state);
+	arrange(state);
 	order(state);
 	for (size_t i = 0; i < state->series.count; i++)
 		interval_set(state, &state->series.at[i]);

@@ -25,6 +25,7 @@ void state_destroy(struct state *state)
 	array_deinit(&state->dumps);
 	array_deinit(&state->series);
 	array_deinit(&state->cgroups);
+	array_deinit(&state->cgroup_series);
 	array_deinit(&state->notes);
 	arena_deinit(&state->arena);
 	memory_free(state);
@@ -88,11 +89,12 @@ bool cgroup_is(const char *a, const char *b)
 const struct series *state_series(const struct state *state, enum dump_id id, const char *cgroup,
 				  const char *name)
 {
-	for (size_t i = 0; i < state->series.count; i++) {
-		const struct series *series = &state->series.at[i];
+	size_t end, at = series_of(state, cgroup, &end);
 
-		if (series->id == id && cgroup_is(series->cgroup, cgroup) &&
-		    (!name || strcmp(series->name, name) == 0))
+	for (; at < end; at++) {
+		const struct series *series = &state->series.at[at];
+
+		if (series->id == id && (!name || strcmp(series->name, name) == 0))
 			return series;
 	}
 	return NULL;

@@ -100,12 +100,13 @@ struct state_options {
 struct state {
 	struct state_options options;
 	struct arena arena;
-	ARRAY(struct dump *) dumps; /* as read */
-	ARRAY(struct series) series;
+	ARRAY(struct dump *) dumps;  /* as read */
+	ARRAY(struct series) series; /* the system's, then each cgroup's */
 	ARRAY(const char *) cgroups;
-	ARRAY(const char *) notes; /* what was assumed, a sentence each, without a full stop */
-	uint64_t skipped;          /* rows that `lenient` left out */
-	uint64_t passed_over;      /* lines between dumps that are neither rows nor headings */
+	ARRAY(size_t) cgroup_series; /* by cgroup: its first series; and where the last one's end */
+	ARRAY(const char *) notes;   /* what was assumed, a sentence each, without a full stop */
+	uint64_t skipped;            /* rows that `lenient` left out */
+	uint64_t passed_over;        /* lines between dumps that are neither rows nor headings */
 	uint64_t page_bytes;
 	const char *page_bytes_from;                /* why that; a few words */
 	const struct entry *page_bytes_evidence[2]; /* NULL: none */

@@ -9,6 +9,9 @@
 /* Are they the same cgroup, or both the system? */
 bool cgroup_is(const char *a, const char *b);
 
+/* Where the series of a cgroup, or of the system (NULL), begin, and where they end. */
+size_t series_of(const struct state *state, const char *cgroup, size_t *end);
+
 /* From state->dumps: state->series and state->cgroups. */
 void series_make(struct state *state);
 
