@@ -214,6 +214,11 @@ uint32_t operation_file(const struct model *model, const struct op *op)
 	return known ? node_file(model, known - 1) : 0;
 }
 
+uint32_t operation_resolve(struct model *model, const struct op *op)
+{
+	return node_file(model, node_of(model, op->path));
+}
+
 /* ---- data ---- */
 
 /*
