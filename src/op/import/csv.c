@@ -607,6 +607,7 @@ static bool csv_next(struct import *import, struct op *ops, size_t count, size_t
 			readable = input_fill(input, ROW_BYTES_MAX, &unreadable);
 		if (row_fast(import, op)) {
 			csv->time_ns = op->time_ns;
+			import->rows++;
 			++*got;
 			continue;
 		}
@@ -619,11 +620,10 @@ static bool csv_next(struct import *import, struct op *ops, size_t count, size_t
 		if (row_slow(import, op, &any, error)) {
 			if (any) {
 				csv->time_ns = op->time_ns;
+				import->rows++;
 				++*got;
 			}
-		} else if (import->lenient) {
-			import->skipped++;
-		} else {
+		} else if (!import_row_wrong(import, error)) {
 			return false;
 		}
 	}
@@ -664,7 +664,11 @@ static bool csv_begin(struct import *import, struct error *error)
 			row.count = 0;
 	}
 	if (row.count != FIELD_COUNT) {
-		error_at(error, input->name, 1, 1, "the header line was expected: %s", header);
+		error_at(
+			error, input->name, 1, 1,
+			"the header line was expected: %s (of another text, --columns says what is "
+			"where)",
+			header);
 		return row_point(import, &row, row.at, row.bytes, error);
 	}
 	input->at = row.next;
