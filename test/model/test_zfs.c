@@ -654,22 +654,35 @@ static void recycled_space_is_used_again_and_nothing_is_lost(void **state)
 
 /* ---- space ---- */
 
+static const struct zfs_space_rules *rules_of(enum arc_rules rules)
+{
+	return &zfs_version_of(rules)->space;
+}
+
+static uint32_t give(struct zfs_space *space, uint32_t units, enum zfs_space_use use,
+		     struct zfs_extent *pieces)
+{
+	struct zfs_space_ask ask = {.units = units, .use = use};
+
+	return zfs_space_allocate(space, &ask, pieces);
+}
+
 static void a_fresh_pool_is_filled_in_order(void **state)
 {
-	struct zfs_space *space = zfs_space_create(480 * UINT64_C(1000000000));
+	struct zfs_space *space = zfs_space_create(480 * UINT64_C(1000000000), rules_of(ARC_2_2));
 	struct zfs_extent piece[ZFS_PIECES_MAX], last = {0};
 
 	(void)state;
 	assert_int_equal(zfs_space_metaslab_count(space), 111); /* of 4 GiB */
 	assert_true(zfs_space_memory_bytes(space) < 20 * MIB);
 	for (int i = 0; i < 100000; i++) {
-		assert_int_equal(zfs_space_allocate(space, 2, ZFS_SPACE_BLOCK, piece), 1);
+		assert_int_equal(give(space, 2, ZFS_SPACE_BLOCK, piece), 1);
 		if (i > 0)
 			assert_int_equal(piece[0].at, last.at + 2);
 		last = piece[0];
 	}
 	/* The log is elsewhere. */
-	assert_int_equal(zfs_space_allocate(space, 3, ZFS_SPACE_LOG, piece), 1);
+	assert_int_equal(give(space, 3, ZFS_SPACE_LOG, piece), 1);
 	assert_true(piece[0].at > last.at + 1000000);
 	zfs_space_check(space);
 	zfs_space_destroy(space);
@@ -677,30 +690,31 @@ static void a_fresh_pool_is_filled_in_order(void **state)
 
 static void what_is_freed_is_used_two_groups_later(void **state)
 {
-	struct zfs_space *space = zfs_space_create(GIB);
+	struct zfs_space *space = zfs_space_create(GIB, rules_of(ARC_2_2));
 	struct zfs_extent piece[ZFS_PIECES_MAX];
 	uint64_t total = zfs_space_total_bytes(space);
 	uint32_t count = 0;
 
 	(void)state;
-	while (zfs_space_allocate(space, 32, ZFS_SPACE_BLOCK, piece))
+	while (give(space, 32, ZFS_SPACE_BLOCK, piece))
 		count++;
 	assert_int_equal(count, total / (128 * K));
 	zfs_space_free(space, piece[0].at, 32);
 	assert_int_equal(zfs_space_free_bytes(space), 128 * K);
 	for (int group = 0; group < 3; group++) {
-		assert_int_equal(zfs_space_allocate(space, 1, ZFS_SPACE_BLOCK, piece), 0);
-		zfs_space_txg_end(space);
+		assert_int_equal(give(space, 1, ZFS_SPACE_BLOCK, piece), 0);
+		zfs_space_txg_end(space, 0);
 	}
-	assert_int_equal(zfs_space_allocate(space, 32, ZFS_SPACE_BLOCK, piece), 1);
+	assert_int_equal(give(space, 32, ZFS_SPACE_BLOCK, piece), 1);
 	zfs_space_check(space);
 	zfs_space_destroy(space);
 }
 
 /* Overwrite at random until it is old, with so much of it in use; what an allocation then costs. */
-static void grow_old(uint32_t used_percent, uint64_t *run_bytes, double *searched, double *requests)
+static void grow_old(const struct zfs_space_rules *rules, uint32_t used_percent,
+		     uint64_t *run_bytes, double *searched, double *requests)
 {
-	struct zfs_space *space = zfs_space_create(2 * GIB);
+	struct zfs_space *space = zfs_space_create(2 * GIB, rules);
 	uint32_t blocks = (uint32_t)(zfs_space_total_bytes(space) / (128 * K) * used_percent / 100);
 	struct zfs_extent(*at)[ZFS_PIECES_MAX] = memory_alloc(blocks, sizeof(*at));
 	uint32_t *count = memory_alloc(blocks, sizeof(*count)), *units = memory_alloc(blocks, 4);
@@ -712,7 +726,7 @@ static void grow_old(uint32_t used_percent, uint64_t *run_bytes, double *searche
 	/* Sizes of a mixed pool: 8 to 128 KiB. */
 	for (uint32_t i = 0; i < blocks; i++) {
 		units[i] = 2u << random_below(&random, 5);
-		count[i] = zfs_space_allocate(space, units[i], ZFS_SPACE_BLOCK, at[i]);
+		count[i] = give(space, units[i], ZFS_SPACE_BLOCK, at[i]);
 		assert_true(count[i] > 0);
 	}
 	/* Fill up to the wanted share. */
@@ -730,11 +744,11 @@ static void grow_old(uint32_t used_percent, uint64_t *run_bytes, double *searche
 			units[which] = 32;
 		else
 			units[which] = 2u << random_below(&random, 5);
-		count[which] = zfs_space_allocate(space, units[which], ZFS_SPACE_BLOCK, at[which]);
+		count[which] = give(space, units[which], ZFS_SPACE_BLOCK, at[which]);
 		assert_true(count[which] > 0);
 		pieces += count[which];
 		if (i % 50 == 0)
-			zfs_space_txg_end(space);
+			zfs_space_txg_end(space, 0);
 	}
 	*run_bytes = zfs_space_mean_run_bytes(space);
 	*searched = (double)(zfs_space_work(space)->searched - before.searched +
@@ -756,7 +770,7 @@ static void near_full_runs_are_short_and_allocations_dear(void **state)
 
 	(void)state;
 	for (int i = 0; i < 5; i++) {
-		grow_old(used[i], &run[i], &searched[i], &requests[i]);
+		grow_old(rules_of(ARC_2_2), used[i], &run[i], &searched[i], &requests[i]);
 		print_message(
 			"%u %% used: free runs of %llu KiB, %.2f segments and %.3f requests a "
 			"block\n",

@@ -47,6 +47,15 @@ void mount_write_durable(struct filesystem_mount *mount, uint64_t offset, uint64
 	mount_then(mount);
 }
 
+void mount_await(struct filesystem_mount *mount, uint64_t reached)
+{
+	if (!mount->io)
+		return;
+	mount_then(mount);
+	add(mount, IO_AWAIT, reached, 0, true);
+	mount_then(mount);
+}
+
 void mount_cpu(struct filesystem_mount *mount, uint64_t ns)
 {
 	if (mount->io)

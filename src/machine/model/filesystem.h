@@ -22,7 +22,8 @@ struct filesystem_options {
 	uint64_t device_bytes; /* the device's size */
 	uint64_t record_bytes; /* zfs: recordsize */
 	uint64_t seed;
-	bool no_barriers; /* mounted so that it never flushes the device's cache */
+	uint32_t processors; /* of the machine; 0: nobody keeps time */
+	bool no_barriers;    /* mounted so that it never flushes the device's cache */
 };
 
 struct filesystem_mount {
@@ -39,6 +40,10 @@ struct filesystem_mount {
 	struct io_list *io;
 	/* the kernel's own threads are at work (flusher, journal, txg): nobody waits */
 	bool is_background;
+	/* background() is to be called again as soon as what it asks for now is done */
+	bool goes_on;
+	/* a number that a file system raises in background(): whoever awaits it goes on (IO_AWAIT) */
+	uint64_t reached;
 	/* set by a file system that cannot be made as its options say: why (ERROR_INPUT) */
 	const char *failure;
 	/*
@@ -59,6 +64,8 @@ void mount_write(struct filesystem_mount *mount, uint64_t offset, uint64_t bytes
 void mount_flush(struct filesystem_mount *mount);
 /* What follows waits for what was asked before. */
 void mount_then(struct filesystem_mount *mount);
+/* What follows waits until mount->reached is so much; background() is called at once. */
+void mount_await(struct filesystem_mount *mount, uint64_t reached);
 /*
  * A record that makes what was written before it true: that is durable first, then the record is
  * (FUA, which a device that has none makes of another flush).
@@ -123,6 +130,8 @@ struct filesystem {
 			  uint64_t bytes);
 	/* The kernel's threads' turn, every 100 ms: journal, flusher, transaction groups. */
 	void (*background)(struct filesystem_mount *mount);
+	/* The warm-up is over: what it says of itself counts from here. NULL: it says nothing. */
+	void (*counting_begins)(struct filesystem_mount *mount);
 	/* What it says of itself at the end of a run: op_source_reporter.figure. NULL: nothing. */
 	void (*report)(const struct filesystem_mount *mount, void *context,
 		       void (*figure)(void *context, const char *name, const char *meaning,

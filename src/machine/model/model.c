@@ -309,6 +309,7 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 		.record_bytes = options->record_bytes,
 		.seed = options->seed,
 		.no_barriers = options->no_barriers,
+		.processors = options->device ? options->processors : 0,
 	};
 	done = options->device ? simulation_run(model, error) : run_ops(model, error);
 	if (done) {

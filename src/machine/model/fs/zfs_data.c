@@ -529,10 +529,15 @@ static void data_write(struct filesystem_mount *mount, uint32_t file, uint64_t o
 {
 	struct filesystem_state *fs = mount->state;
 
+	uint64_t transactions = 1;
+
 	record_bytes_settle(mount, file, offset + bytes);
 	records_write(mount, file, offset, bytes);
 	zfs_dnode_dirty(mount, file);
-	mount_cpu(mount, ZFS_CPU_WRITE_NS + bytes / ZFS_CPU_COPY_BYTES_PER_NS);
+	if (fs->version->writes_by_record)
+		transactions = (offset + bytes - 1) / fs->files.at[file].record_bytes -
+			       offset / fs->files.at[file].record_bytes + 1;
+	mount_cpu(mount, transactions * ZFS_CPU_WRITE_NS + bytes / ZFS_CPU_COPY_BYTES_PER_NS);
 	zfs_log_write(fs, file, offset, bytes);
 }
 
