@@ -62,6 +62,12 @@ void mount_cpu(struct filesystem_mount *mount, uint64_t ns)
 		mount->io->cpu_ns += ns;
 }
 
+void mount_cpu_aside(struct filesystem_mount *mount, uint64_t ns)
+{
+	if (mount->io)
+		mount->io->aside_ns += ns;
+}
+
 void mount_data(struct filesystem_mount *mount, enum io_kind kind, uint64_t offset, uint64_t bytes)
 {
 	add(mount, kind, offset, bytes, false);

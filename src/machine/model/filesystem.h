@@ -73,6 +73,8 @@ void mount_await(struct filesystem_mount *mount, uint64_t reached);
 void mount_write_durable(struct filesystem_mount *mount, uint64_t offset, uint64_t bytes);
 /* Processor time, apart from what any system call takes. */
 void mount_cpu(struct filesystem_mount *mount, uint64_t ns);
+/* Processor time that is spent while the device is at work on the same: it makes nobody wait. */
+void mount_cpu_aside(struct filesystem_mount *mount, uint64_t ns);
 /* Data from or to the device: counted by the cache already. */
 void mount_data(struct filesystem_mount *mount, enum io_kind kind, uint64_t offset, uint64_t bytes);
 

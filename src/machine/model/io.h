@@ -39,6 +39,7 @@ struct io_list {
 	bool takes_turns;
 	uint32_t depth;  /* of the kernel's threads: so many under way at once; 0: as write-back */
 	uint64_t cpu_ns; /* processor time besides what any system call takes */
+	uint64_t aside_ns; /* and what is spent while it waits for the device */
 	uint64_t
 		sleep_ns; /* held up by the file system (a throttled writer), not using a processor */
 };
@@ -48,7 +49,7 @@ static inline void io_list_empty(struct io_list *list)
 	list->at.count = 0;
 	list->then = list->takes_turns = false;
 	list->depth = 0;
-	list->cpu_ns = list->sleep_ns = 0;
+	list->cpu_ns = list->aside_ns = list->sleep_ns = 0;
 }
 
 /* What follows waits until all before it is done. */

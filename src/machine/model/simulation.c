@@ -755,6 +755,8 @@ static void task_execute(struct simulation *sim, uint32_t task)
 		sync_waits(sim, task, operation_file(model, &at->op));
 	ns = processor_ns(sim, at);
 	sim->busy_ns += ns;
+	sim->kernel_ns += at->io.aside_ns;
+	kernel_compute(sim);
 	if (at->has_borrowed)
 		sim->borrowed_ns += ns;
 	/* So that nothing goes on before the processor's part is done. */
@@ -919,7 +921,7 @@ static void kernel_turn(struct simulation *sim)
 	model->mount.is_background = false;
 	wake_awaiting(sim);
 	kernel->is_under_way = true;
-	sim->kernel_ns += kernel->io.cpu_ns;
+	sim->kernel_ns += kernel->io.cpu_ns + kernel->io.aside_ns;
 	kernel_compute(sim);
 	sim->tasks_under_way++;
 	if (kernel->io.sleep_ns > 0) {

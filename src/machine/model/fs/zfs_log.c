@@ -20,7 +20,9 @@
  *            2. a commit does not wait for more to come (2.2: zfs_commit_timeout_pct, 5 % of the
  *               last)
  *            3. the log is there from the start (the first commit of a mount waits for a group)
- *            4. whoever waits for the allocator's lock uses no processor (Linux spins as long as the
+ *            4. that blocks of one commit are filled takes no longer than the device takes for those
+ *               in front of them
+ *            5. whoever waits for the allocator's lock uses no processor (Linux spins as long as the
  *               holder runs)
  */
 #include "machine/model/fs/zfs_private.h"
@@ -110,6 +112,7 @@ struct commit {
 	struct filesystem_mount *mount;
 	uint32_t block_bytes, used_bytes; /* of the block that is being filled */
 	uint64_t bytes;                   /* of all records so far (zl_cur_used) */
+	uint64_t block_ns;                /* processor time for this block */
 	bool has_failed;                  /* there was no room for the next block */
 };
 
@@ -165,8 +168,11 @@ static void block_take(struct commit *commit)
 	commit->used_bytes = CHAIN_BYTES;
 }
 
-/* zil_lwb_write_start(): the next block gets its place, this one is written, as far as it is used. */
-static void block_write(struct commit *commit)
+/*
+ * zil_lwb_write_start(): the next block gets its place, this one is written, as far as it is used.
+ * `is_last`: else the next one is filled while the device has this one.
+ */
+static void block_write(struct commit *commit, bool is_last)
 {
 	struct filesystem_mount *mount = commit->mount;
 	struct filesystem_state *fs = mount->state;
@@ -177,7 +183,12 @@ static void block_write(struct commit *commit)
 	lock_wait(mount);
 	fs->figures.log_blocks++;
 	fs->figures.log_bytes += bytes;
-	mount_cpu(mount, ZFS_CPU_ZIO_NS + bytes / ZFS_CPU_CHECKSUM_BYTES_PER_NS);
+	commit->block_ns += ZFS_CPU_ZIO_NS + bytes / ZFS_CPU_CHECKSUM_BYTES_PER_NS;
+	if (is_last)
+		mount_cpu(mount, commit->block_ns);
+	else
+		mount_cpu_aside(mount, commit->block_ns);
+	commit->block_ns = 0;
 	if (!fs->space)
 		return;
 	mount_write(mount, (uint64_t)block.at * ZFS_UNIT_BYTES, bytes);
@@ -196,14 +207,14 @@ static void record_put(struct commit *commit, uint64_t record_bytes, uint64_t da
 	};
 
 	commit->bytes += record_bytes + data_bytes;
-	mount_cpu(commit->mount, ZFS_CPU_LOG_NS + data_bytes / ZFS_CPU_COPY_BYTES_PER_NS);
+	commit->block_ns += ZFS_CPU_LOG_NS + data_bytes / ZFS_CPU_COPY_BYTES_PER_NS;
 	while (!commit->has_failed) {
 		uint64_t room = commit->block_bytes - commit->used_bytes, now;
 
 		if (record_bytes > room || (record_bytes + data_bytes > room && room < WASTE_MOST &&
 					    (data_bytes % DATA_MOST == 0 ||
 					     room < record_bytes + data_bytes % DATA_MOST))) {
-			block_write(commit);
+			block_write(commit, false);
 			block_take(commit);
 			continue;
 		}
@@ -339,7 +350,7 @@ void zfs_sync(struct filesystem_mount *mount, uint32_t node, bool data_only)
 	else if (file && file < fs->files.count)
 		writes_commit(&commit, file);
 	if (!commit.has_failed)
-		block_write(&commit);
+		block_write(&commit, true);
 	mount_then(mount);
 	mount_flush(mount);
 	if (commit.has_failed)

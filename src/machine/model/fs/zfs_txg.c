@@ -33,6 +33,7 @@ enum {
 	/* zfs_vdev_async_write_min_active, _max_active, _active_min_dirty_percent, _max_ */
 	WRITES_LEAST = 2,
 	WRITES_MOST = 10,
+	WRITES_QUEUED = 100, /* zfs_vdev_queue_depth_pct of that */
 	WRITES_LEAST_PERCENT = 30,
 	WRITES_MOST_PERCENT = 60,
 	/* A part is over when placing its blocks has taken so long: ours. */
@@ -269,6 +270,36 @@ static uint32_t writes_at_once(const struct filesystem_state *fs)
 	       WRITES_LEAST;
 }
 
+static int by_offset(const void *a, const void *b)
+{
+	const struct io *one = a, *other = b;
+
+	return one->offset < other->offset ? -1 : one->offset > other->offset;
+}
+
+/*
+ * A device's writes wait in the order of their places, those of a hundred blocks at a time: as many
+ * are placed ahead of being written (zio_dva_throttle(): ten times the most that are under way).
+ */
+static void writes_sort(struct io_list *list)
+{
+	size_t first = 0;
+
+	for (size_t i = 1; i <= list->at.count; i++) {
+		bool begins_phase = list->at.at[first].begins_phase;
+
+		if (i < list->at.count && i - first < WRITES_QUEUED &&
+		    !list->at.at[i].begins_phase && list->at.at[i].kind == IO_WRITE)
+			continue;
+		if (list->at.at[first].kind == IO_WRITE) {
+			list->at.at[first].begins_phase = false;
+			qsort(&list->at.at[first], i - first, sizeof(list->at.at[0]), by_offset);
+			list->at.at[first].begins_phase = begins_phase;
+		}
+		first = i;
+	}
+}
+
 /* As much of the group as the allocator finds a place for in so long, stage after stage. */
 static void group_part(struct filesystem_mount *mount)
 {
@@ -293,6 +324,7 @@ static void group_part(struct filesystem_mount *mount)
 	held_ns += zfs_space_pay(mount);
 	if (!mount->io || !fs->space)
 		return;
+	writes_sort(mount->io);
 	allocations = zfs_space_work(fs->space)->allocations - allocations;
 	fs->locked_until_ns = mount->now_ns + held_ns;
 	fs->lock_hold_ns = allocations ? held_ns / allocations : 0;
