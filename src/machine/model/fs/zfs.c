@@ -12,9 +12,8 @@
  *               used (an inode in memory would hold it there)
  *            3. a directory has a block of 16 KiB for 200 entries (one below 2048 would be one block
  *               of 64 bytes an entry)
- *            4. a file that is unlinked is freed at once, open or not
- *            5. what existed before lies in order, as after a restore
- *            6. with a cgroup nothing is known of the machine around it: its memory, of which the ARC
+ *            4. what existed before lies in order, as after a restore
+ *            5. with a cgroup nothing is known of the machine around it: its memory, of which the ARC
  *               has half, is taken to be as large as the limit
  */
 #include <assert.h>

@@ -257,7 +257,7 @@ void zfs_record_make_dirty(struct filesystem_mount *mount, uint32_t file, uint32
 	zfs_bit_set(at->dirty, record, true);
 	if (!at->is_metadata)
 		fs->dirty_open_bytes += at->record_bytes;
-	*array_push(&fs->dirty) = (struct zfs_dirty){file, record};
+	*array_push(&fs->dirty) = (struct zfs_dirty){file, record, cache_stream_of(mount->cache)};
 	indirect_make_dirty(mount, file, record);
 }
 

@@ -62,6 +62,12 @@ struct zfs_file {
 
 struct zfs_dirty {
 	uint32_t file, record;
+	uint32_t stream; /* who made it dirty first */
+};
+
+/* An indirect block that a group has written; `index`: level << 31 | its number. */
+struct zfs_written {
+	uint32_t file, index;
 };
 
 /* A write since the last commit of its file: itx_t */
@@ -148,9 +154,10 @@ struct filesystem_state {
 	uint64_t dirty_max, dirty_open_bytes, dirty_syncing_bytes;
 	uint64_t throttle_ns; /* when the last throttled writer goes on: dp_last_wakeup */
 	ARRAY(struct zfs_dirty) dirty, syncing;
-	ARRAY(struct zfs_dirty) indirect_syncing; /* record: level << 31 | index */
-	ARRAY(uint32_t) dying;                    /* files whose blocks are to be freed */
-	ARRAY(uint32_t) pool;                     /* the pool's own metadata of the last group */
+	ARRAY(struct zfs_written) indirect_syncing;
+	ARRAY(uint32_t)
+	dying; /* files without a name: their blocks are freed when nobody has them */
+	ARRAY(uint32_t) pool; /* the pool's own metadata of the last group */
 	struct zfs_log log;
 	struct zfs_figures figures;
 };

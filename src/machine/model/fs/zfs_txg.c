@@ -130,10 +130,14 @@ static void dirty_write(struct filesystem_mount *mount, size_t i, bool is_metada
 	    !zfs_bit(file->dirty, dirty.record))
 		return;
 	zfs_bit_set(file->dirty, dirty.record, false);
-	if (zfs_bit(file->committed, dirty.record))
+	if (zfs_bit(file->committed, dirty.record)) {
 		zfs_bit_set(file->committed, dirty.record, false);
-	else
-		record_write(mount, file, dirty.record);
+		return;
+	}
+	/* On account of whoever wrote it; what all share, on nobody's. */
+	cache_stream(mount->cache, is_metadata ? 0 : dirty.stream);
+	record_write(mount, file, dirty.record);
+	cache_stream(mount->cache, 0);
 }
 
 static void indirect_write(struct filesystem_mount *mount, uint32_t file, int level, uint32_t index)
@@ -152,7 +156,7 @@ static void indirect_write(struct filesystem_mount *mount, uint32_t file, int le
 	block->units = units;
 	fs->figures.metadata_bytes += (uint64_t)block->units * 2 * ZFS_UNIT_BYTES;
 	*array_push(&fs->indirect_syncing) =
-		(struct zfs_dirty){file, (uint32_t)level << 31 | index};
+		(struct zfs_written){file, (uint32_t)level << 31 | index};
 }
 
 static void pool_write(struct filesystem_mount *mount)
@@ -352,12 +356,12 @@ static void group_end(struct filesystem_mount *mount)
 				     zfs_record_units(file, dirty.record) * ZFS_UNIT_BYTES);
 	}
 	for (size_t i = 0; i < fs->indirect_syncing.count; i++) {
-		struct zfs_dirty dirty = fs->indirect_syncing.at[i];
-		int level = (int)(dirty.record >> 31);
-		uint32_t index = dirty.record & ~(1u << 31);
-		struct zfs_file *file = &fs->files.at[dirty.file];
+		struct zfs_written written = fs->indirect_syncing.at[i];
+		int level = (int)(written.index >> 31);
+		uint32_t index = written.index & ~(1u << 31);
+		struct zfs_file *file = &fs->files.at[written.file];
 		uint64_t key =
-			zfs_key(level ? ZFS_KEY_LEVEL_2 : ZFS_KEY_LEVEL_1, dirty.file, index);
+			zfs_key(level ? ZFS_KEY_LEVEL_2 : ZFS_KEY_LEVEL_1, written.file, index);
 
 		if (index < file->indirect_count[level] && !file->indirect[level][index].is_dirty &&
 		    arc_is_dirty(fs->arc, key))
@@ -384,7 +388,10 @@ static void group_end(struct filesystem_mount *mount)
 
 /* ---- files that are gone ---- */
 
-/* The pointers to a file's blocks are in its level-1 blocks: they must be read to free them. */
+/*
+ * zfs_rmnode(): the pointers to a file's blocks are in its level-1 blocks: they must be read to free
+ * them. As long as somebody has it open it stays (zfs_unlinked_add()).
+ */
 static void dying_free(struct filesystem_mount *mount, uint32_t file)
 {
 	struct filesystem_state *fs = mount->state;
@@ -409,9 +416,17 @@ static void all_dying_free(struct filesystem_mount *mount)
 {
 	struct filesystem_state *fs = mount->state;
 
-	for (size_t i = 0; i < fs->dying.count; i++)
-		dying_free(mount, fs->dying.at[i]);
-	fs->dying.count = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < fs->dying.count; i++) {
+		uint32_t file = fs->dying.at[i];
+
+		if (cache_file_is_held(mount->cache, file))
+			fs->dying.at[kept++] = file;
+		else
+			dying_free(mount, file);
+	}
+	fs->dying.count = kept;
 }
 
 /* ---- when ---- */
@@ -441,7 +456,7 @@ void zfs_background(struct filesystem_mount *mount)
 {
 	struct filesystem_state *fs = mount->state;
 
-	cache_stream(mount->cache, 0); /* on nobody's account: a group has everybody's */
+	cache_stream(mount->cache, 0);
 	if (fs->stage == ZFS_WRITTEN)
 		group_end(mount);
 	if (fs->stage == ZFS_IDLE) {
