@@ -414,7 +414,7 @@ static void a_map_twice_as_long_as_need_be_is_written_anew(void **state)
 		txgs(space, 1);
 	}
 	/* 200 x (101 runs and 2 entries) x 8 bytes in all; never much more than four blocks. */
-	assert_in_range(written, 160000, 400000);
+	assert_in_range(written, 150000, 400000);
 	assert_true(condensed >= 1);
 	assert_in_range(most, 4 * 4096, 24000);
 	zfs_space_destroy(space);
