@@ -736,14 +736,15 @@ static void a_log_block_is_as_large_as_the_last_sixteen_had_to_be(void **state)
 	}
 }
 
-/* No free run is longer than so many units from now on; what was taken for that goes back with `free`. */
-static void fragment(struct lab *lab, uint32_t units)
+/* No free run is longer than so many units from now on, but one in `each` (0: none) by one. */
+static void fragment(struct lab *lab, uint32_t units, uint32_t each)
 {
 	struct zfs_space_ask ask = {.units = units + 1, .use = ZFS_SPACE_LOG};
 	struct zfs_extent pieces[ZFS_PIECES_MAX];
 
-	while (zfs_space_allocate(fs_of(lab)->space, &ask, pieces))
-		zfs_space_free(fs_of(lab)->space, pieces[0].at, units);
+	for (uint32_t i = 1; zfs_space_allocate(fs_of(lab)->space, &ask, pieces); i++)
+		zfs_space_free(fs_of(lab)->space, pieces[0].at,
+			       each && i % each == 0 ? units + 1 : units);
 	for (int i = 0; i < 4; i++)
 		zfs_space_txg_end(fs_of(lab)->space, lab->mount.now_ns);
 }
@@ -774,7 +775,7 @@ static void a_commit_without_a_block_waits_for_groups(void **state)
 		blocks_write(lab, node, 8);
 		(void)sync_node(lab, node);
 		(void)settle(lab);
-		fragment(lab, 15);
+		fragment(lab, 15, 0);
 		txg = fs_of(lab)->txg;
 		/* Its own block is there, the next one has no place: the open group, and two more. */
 		blocks_write(lab, node, 5);
@@ -789,7 +790,7 @@ static void a_commit_without_a_block_waits_for_groups(void **state)
 		(void)settle(lab);
 		assert_true(lab->mount.reached >= txg + 2);
 		/* A chain that begins waits for its first block; and breaks off again. */
-		fragment(lab, 15); /* the block of 128 KiB that was in use is free again */
+		fragment(lab, 15, 0); /* the block of 128 KiB that was in use is free again */
 		txg = fs_of(lab)->txg;
 		(void)write_at(lab, node, 0, 8 * K);
 		asked = sync_node(lab, node);
@@ -822,11 +823,7 @@ static void a_group_lasts_as_long_as_its_blocks_are_looked_for(void **state)
 	(void)write_at(lab, node, 0, 128 * K);
 	(void)settle(lab);
 	/* Runs of 124 KiB, and few of 128: each record looks at many of those before it. */
-	fragment(lab, 31);
-	for (uint32_t i = 0; i < 400; i++)
-		zfs_space_free(fs_of(lab)->space, (4 << 20) / ZFS_UNIT_BYTES + i * 1024 + 31, 1);
-	for (int i = 0; i < 4; i++)
-		zfs_space_txg_end(fs_of(lab)->space, 0);
+	fragment(lab, 31, 50);
 	(void)write_at(lab, node, 0, 32 * MIB);
 	lab->mount.now_ns += 5 * NS_PER_SECOND;
 	lab->mount.is_background = true;
@@ -840,7 +837,8 @@ static void a_group_lasts_as_long_as_its_blocks_are_looked_for(void **state)
 	(void)write_at(lab, node, 0, 8 * K);
 	filesystem_zfs.sync(&lab->mount, node, true);
 	assert_true(lab->io.sleep_ns > 0);
-	assert_true(lab->io.sleep_ns <= 2 * 12 * fs_of(lab)->lock_hold_ns);
+	assert_true(lab->io.sleep_ns <=
+		    fs_of(lab)->figures.log_blocks * 12 * fs_of(lab)->lock_hold_ns);
 	assert_true(lab->io.takes_turns);
 	(void)take(lab);
 	parts = settle(lab);
@@ -896,7 +894,7 @@ static void maps_are_written_three_times_and_read_when_they_are_needed(void **st
 static void an_unlinked_file_stays_while_somebody_has_it_open(void **state)
 {
 	struct lab *lab = lab_create(GIB, 8 * K, 8 * GIB);
-	uint32_t node = exists(lab, "wal/old", 16 * MIB), handle;
+	uint32_t node = exists(lab, "old", 16 * MIB), handle;
 	uint64_t free;
 
 	(void)state;
