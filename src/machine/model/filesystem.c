@@ -51,6 +51,7 @@ void mount_await(struct filesystem_mount *mount, uint64_t reached)
 {
 	if (!mount->io)
 		return;
+	mount->awaits++;
 	mount_then(mount);
 	add(mount, IO_AWAIT, reached, 0, true);
 	mount_then(mount);

@@ -42,6 +42,8 @@ struct filesystem_mount {
 	bool is_background;
 	/* background() is to be called again as soon as what it asks for now is done */
 	bool goes_on;
+	/* sums, for the series: processor time of its allocator; operations that await (below) */
+	uint64_t allocation_ns, awaits;
 	/* a number that a file system raises in background(): whoever awaits it goes on (IO_AWAIT) */
 	uint64_t reached;
 	/* set by a file system that cannot be made as its options say: why (ERROR_INPUT) */
@@ -140,6 +142,8 @@ struct filesystem {
 				      double value, bool per_work));
 	uint64_t (*free_bytes)(const struct filesystem_mount *mount);
 	uint64_t (*cache_bytes)(const struct filesystem_mount *mount); /* of its own; NULL: none */
+	/* The mean free run on the device. NULL: it does not say. */
+	uint64_t (*free_run_bytes)(const struct filesystem_mount *mount);
 
 	/*
 	 * A file system with a cache of its own for data (zfs): these instead of cache_read() and

@@ -453,6 +453,11 @@ static struct result_interval sums(const struct simulation *sim)
 		.arc_bytes = model->is_mounted && model->fs->cache_bytes
 				     ? model->fs->cache_bytes(&model->mount)
 				     : 0,
+		.free_run_bytes = model->is_mounted && model->fs->free_run_bytes
+					  ? model->fs->free_run_bytes(&model->mount)
+					  : 0,
+		.allocation_ns = model->mount.allocation_ns,
+		.group_waits = model->mount.awaits,
 	};
 }
 
@@ -465,6 +470,8 @@ static void interval_end(struct simulation *sim)
 	part.read_bytes -= sim->before.read_bytes;
 	part.write_bytes -= sim->before.write_bytes;
 	part.flushes -= sim->before.flushes;
+	part.allocation_ns -= sim->before.allocation_ns;
+	part.group_waits -= sim->before.group_waits;
 	sim->before = now;
 	recorder_interval(&sim->model->recorder, &part, NS_PER_SECOND);
 	sim->next_interval_ns += NS_PER_SECOND;

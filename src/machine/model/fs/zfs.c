@@ -333,6 +333,11 @@ static uint64_t zfs_free_bytes(const struct filesystem_mount *mount)
 	return mount->state->space ? zfs_space_usable_bytes(mount->state->space) : 0;
 }
 
+static uint64_t zfs_free_run_bytes(const struct filesystem_mount *mount)
+{
+	return mount->state->space ? zfs_space_mean_run_bytes(mount->state->space) : 0;
+}
+
 static uint64_t zfs_cache_bytes(const struct filesystem_mount *mount)
 {
 	return arc_size_bytes(mount->state->arc);
@@ -372,6 +377,7 @@ const struct filesystem filesystem_zfs = {
 	.report = zfs_report,
 	.free_bytes = zfs_free_bytes,
 	.cache_bytes = zfs_cache_bytes,
+	.free_run_bytes = zfs_free_run_bytes,
 	.read = zfs_read,
 	.expect = zfs_expect,
 	.write = zfs_write,

@@ -32,6 +32,7 @@ uint64_t zfs_space_pay(struct filesystem_mount *mount)
 	load_ns = (now->loaded - paid->loaded) * ZFS_CPU_LOAD_NS;
 	mount_cpu(mount, ns + load_ns);
 	fs->figures.allocation_cpu_ns += ns + load_ns;
+	mount->allocation_ns += ns + load_ns;
 	/* Whoever needs a metaslab waits for its map; what is brought in ahead nobody waits for. */
 	if (now->loads != paid->loads)
 		ns += load_ns;
