@@ -25,7 +25,7 @@ static const enum arc_rules versions[] = {ARC_CLASSIC, ARC_2_2};
 
 static struct zfs_space *pool(enum arc_rules rules, uint64_t bytes)
 {
-	struct zfs_space *space = zfs_space_create(bytes, &zfs_version_of(rules)->space);
+	struct zfs_space *space = zfs_space_create(bytes, &zfs_version_of(rules)->space, 0);
 
 	assert_non_null(space);
 	return space;
@@ -76,6 +76,12 @@ static void there_are_a_hundred_metaslabs_or_two(void **state)
 					 pools[i].metaslabs[version]);
 			assert_true(zfs_space_memory_bytes(space) < 20 * MIB);
 			zfs_space_check(space);
+			zfs_space_destroy(space);
+			/* A sixteenth of a pool of 280 GB, with its metaslabs. */
+			space = zfs_space_create(UINT64_C(17500000000),
+						 &zfs_version_of(versions[version])->space, 12);
+			assert_int_equal(zfs_space_metaslab_count(space), 8);
+			assert_int_equal(zfs_space_total_bytes(space), 16 * GIB);
 			zfs_space_destroy(space);
 		}
 }

@@ -21,6 +21,7 @@ struct filesystem_state; /* each file system's own */
 struct filesystem_options {
 	uint64_t device_bytes; /* the device's size */
 	uint64_t record_bytes; /* zfs: recordsize */
+	uint32_t metaslabs;    /* zfs: metaslabs_per_vdev */
 	uint64_t seed;
 	uint32_t processors; /* of the machine; 0: nobody keeps time */
 	bool no_barriers;    /* mounted so that it never flushes the device's cache */

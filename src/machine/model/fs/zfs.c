@@ -129,7 +129,8 @@ static const char *options_set(struct filesystem_mount *mount, struct filesystem
 	fs->record_bytes = (uint32_t)record;
 	if (mount->options.device_bytes == 0)
 		return NULL;
-	fs->space = zfs_space_create(mount->options.device_bytes, &fs->version->space);
+	fs->space = zfs_space_create(mount->options.device_bytes, &fs->version->space,
+				     mount->options.metaslabs);
 	if (!fs->space)
 		return "a pool needs a device of 64 MiB to 8 TiB";
 	zfs_maps_create(fs);

@@ -34,7 +34,7 @@ enum {
 	START_BYTES = 4 << 20,
 	END_BYTES = 512 << 10,
 	/* metaslabs_per_vdev of 0.7, zfs_vdev_default_ms_count, _min_ms_count */
-	METASLABS_MOST = 200,
+	METASLABS = 200,
 	METASLABS_LEAST = 16,
 	METASLAB_SHIFT_MIN = 24, /* SPA_MAXBLOCKSHIFT */
 	METASLAB_SHIFT_MAX = 34, /* zfs_vdev_max_ms_shift */
@@ -135,20 +135,20 @@ static uint32_t highest_bit(uint64_t value)
 }
 
 /* vdev_metaslab_set_size() */
-static uint32_t metaslab_shift(uint64_t bytes, const struct zfs_space_rules *rules)
+static uint32_t metaslab_shift(uint64_t bytes, const struct zfs_space_rules *rules, uint32_t most)
 {
-	uint64_t count =
-		rules->metaslab_shift ? bytes >> rules->metaslab_shift : METASLABS_MOST + 1;
-	uint32_t shift = count < METASLABS_LEAST  ? highest_bit(bytes / METASLABS_LEAST)
-			 : count > METASLABS_MOST ? highest_bit(bytes / METASLABS_MOST)
-						  : rules->metaslab_shift;
+	uint64_t count = rules->metaslab_shift ? bytes >> rules->metaslab_shift : UINT64_MAX;
+	uint32_t shift = count > most              ? highest_bit(bytes / most)
+			 : count < METASLABS_LEAST ? highest_bit(bytes / METASLABS_LEAST)
+						   : rules->metaslab_shift;
 
 	return shift < METASLAB_SHIFT_MIN   ? METASLAB_SHIFT_MIN
 	       : shift > METASLAB_SHIFT_MAX ? METASLAB_SHIFT_MAX
 					    : shift;
 }
 
-struct zfs_space *zfs_space_create(uint64_t device_bytes, const struct zfs_space_rules *rules)
+struct zfs_space *zfs_space_create(uint64_t device_bytes, const struct zfs_space_rules *rules,
+				   uint32_t metaslabs)
 {
 	struct zfs_space *space;
 	uint64_t bytes;
@@ -157,7 +157,7 @@ struct zfs_space *zfs_space_create(uint64_t device_bytes, const struct zfs_space
 	if (device_bytes < UINT64_C(64) << 20 || device_bytes > UINT64_C(8) << 40)
 		return NULL;
 	bytes = device_bytes - START_BYTES - END_BYTES;
-	shift = metaslab_shift(bytes, rules);
+	shift = metaslab_shift(bytes, rules, metaslabs ? metaslabs : METASLABS);
 	if (bytes >> shift == 0)
 		return NULL;
 	space = memory_alloc(1, sizeof(*space));

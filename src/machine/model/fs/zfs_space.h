@@ -72,8 +72,9 @@ struct zfs_space_ask {
 	uint32_t others[2], other_count;
 };
 
-/* A device of this size, empty. NULL: it is too small or too large (up to 8 TiB). */
-struct zfs_space *zfs_space_create(uint64_t device_bytes, const struct zfs_space_rules *rules);
+/* A device of this size, empty, in so many metaslabs at most (0: 200). NULL: it is too small or too large (up to 8 TiB). */
+struct zfs_space *zfs_space_create(uint64_t device_bytes, const struct zfs_space_rules *rules,
+				   uint32_t metaslabs);
 void zfs_space_destroy(struct zfs_space *space);
 
 /*
