@@ -14,16 +14,17 @@
 /* Where the pool's own metadata is that is not modelled block by block: anywhere. */
 #define MAPS_OFFSET ((uint64_t)ZFS_UNIT_BYTES << 10)
 
-uint64_t zfs_space_pay(struct filesystem_mount *mount)
+struct zfs_space_paid zfs_space_pay(struct filesystem_mount *mount)
 {
 	struct filesystem_state *fs = mount->state;
 	struct zfs_space_work *paid = &fs->work_paid;
 	const struct zfs_space_work *now;
 	struct zfs_space_load load;
+	struct zfs_space_paid held = {0};
 	uint64_t ns, load_ns;
 
 	if (!fs->space)
-		return 0;
+		return held;
 	now = zfs_space_work(fs->space);
 	ns = (now->allocations - paid->allocations) * ZFS_CPU_ALLOCATE_NS +
 	     (now->searched - paid->searched) * ZFS_CPU_SEARCH_NS +
@@ -34,8 +35,8 @@ uint64_t zfs_space_pay(struct filesystem_mount *mount)
 	fs->figures.allocation_cpu_ns += ns + load_ns;
 	mount->allocation_ns += ns + load_ns;
 	/* Whoever needs a metaslab waits for its map; what is brought in ahead nobody waits for. */
-	if (now->loads != paid->loads)
-		ns += load_ns;
+	held.place_ns = ns;
+	held.load_ns = now->loads != paid->loads ? load_ns : 0;
 	*paid = *now;
 	while (zfs_space_load_next(fs->space, &load)) {
 		if (!mount->io)
@@ -48,7 +49,7 @@ uint64_t zfs_space_pay(struct filesystem_mount *mount)
 						   ZFS_UNIT_BYTES +
 					   ZFS_UNIT_BYTES);
 	}
-	return ns;
+	return held;
 }
 
 static uint32_t address_of(struct filesystem_state *fs, const struct zfs_extent *pieces,

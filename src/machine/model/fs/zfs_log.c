@@ -87,22 +87,27 @@ void zfs_log_forget(struct filesystem_state *fs, uint32_t file, uint64_t txg)
 /* ---- log blocks ---- */
 
 /*
- * The allocator's lock: while a group has its blocks placed, each of the threads that do may be in
- * front. With a metaslab of its own the log meets none of them.
+ * The allocator's lock: while a space map is loaded, until it is; while a group has its blocks
+ * placed, each of the threads that do may be in front. With a metaslab of its own the log meets none
+ * of them.
  */
 static void lock_wait(struct filesystem_mount *mount)
 {
 	struct filesystem_state *fs = mount->state;
-	uint64_t left_ns =
-		fs->locked_until_ns > mount->now_ns ? fs->locked_until_ns - mount->now_ns : 0;
-	uint64_t threads =
-		mount->options.processors * ALLOCATING_PERCENT / 100 / fs->version->allocators;
-	uint64_t wait_ns = threads * fs->lock_hold_ns;
+	uint64_t now_ns, wait_ns = 0, left_ns = 0, queue_ns;
 
 	(void)zfs_space_pay(mount);
 	if (!mount->io || !fs->space || zfs_space_has_log(fs->space))
 		return;
-	wait_ns = wait_ns < left_ns ? wait_ns : left_ns;
+	/* It has waited already, for the block before. */
+	now_ns = mount->now_ns + mount->io->sleep_ns;
+	if (fs->loading_until_ns > now_ns)
+		wait_ns = fs->loading_until_ns - now_ns;
+	if (fs->locked_until_ns > now_ns)
+		left_ns = fs->locked_until_ns - now_ns - wait_ns;
+	queue_ns = mount->options.processors * ALLOCATING_PERCENT / 100 / fs->version->allocators *
+		   fs->lock_hold_ns;
+	wait_ns += queue_ns < left_ns ? queue_ns : left_ns;
 	mount->io->sleep_ns += wait_ns;
 	fs->figures.allocation_wait_ns += wait_ns;
 }

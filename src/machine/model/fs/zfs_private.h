@@ -137,10 +137,10 @@ struct filesystem_state {
 	struct zfs_space_work work_before, work_paid;
 	struct arc_counters arc_before;
 	/*
-	 * A group's part holds the allocator's lock again and again until then, each time so long;
-	 * whoever wants it meanwhile waits for those in front.
+	 * A group's part holds the allocator's lock: first to load space maps, then again and again,
+	 * each time so long, to place blocks. Whoever wants it meanwhile waits for those in front.
 	 */
-	uint64_t locked_until_ns, lock_hold_ns;
+	uint64_t loading_until_ns, locked_until_ns, lock_hold_ns;
 	uint32_t record_bytes;
 	ARRAY(struct zfs_file) files; /* by the cache's file */
 	uint32_t next_object;
@@ -180,9 +180,13 @@ void zfs_block_read(struct filesystem_mount *mount, uint32_t address, uint32_t u
 void zfs_block_free(struct filesystem_state *fs, uint32_t address, uint32_t units);
 /*
  * The processor pays for what the allocator has done since it last did, and the space maps that it
- * needed are read. Returns for how long that held the allocator's lock.
+ * needed are read. Returns for how long that held the allocator's lock, to place blocks and to load
+ * maps.
  */
-uint64_t zfs_space_pay(struct filesystem_mount *mount);
+struct zfs_space_paid {
+	uint64_t place_ns, load_ns;
+};
+struct zfs_space_paid zfs_space_pay(struct filesystem_mount *mount);
 
 /* ---- zfs_map.c ---- */
 

@@ -304,12 +304,22 @@ static void writes_sort(struct io_list *list)
 	}
 }
 
+static uint64_t pay(struct filesystem_mount *mount, struct zfs_space_paid *sum)
+{
+	struct zfs_space_paid held = zfs_space_pay(mount);
+
+	sum->place_ns += held.place_ns;
+	sum->load_ns += held.load_ns;
+	return sum->place_ns + sum->load_ns;
+}
+
 /* As much of the group as the allocator finds a place for in so long, stage after stage. */
 static void group_part(struct filesystem_mount *mount)
 {
 	enum { STEPS = 16 };
 	struct filesystem_state *fs = mount->state;
-	uint64_t allocations = fs->space ? zfs_space_work(fs->space)->allocations : 0, held_ns = 0;
+	struct zfs_space_paid held = {0};
+	uint64_t allocations = fs->space ? zfs_space_work(fs->space)->allocations : 0;
 
 	if (mount->io)
 		mount->io->depth = writes_at_once(fs);
@@ -319,20 +329,18 @@ static void group_part(struct filesystem_mount *mount)
 			fs->stage_next = 0;
 			mount_then(mount);
 		}
-		if (steps % STEPS > 0)
-			continue;
-		held_ns += zfs_space_pay(mount);
-		if (mount->io && held_ns >= PART_NS)
+		if (steps % STEPS == 0 && pay(mount, &held) >= PART_NS && mount->io)
 			break;
 	}
-	held_ns += zfs_space_pay(mount);
+	(void)pay(mount, &held);
 	if (!mount->io || !fs->space)
 		return;
 	writes_sort(mount->io);
 	allocations = zfs_space_work(fs->space)->allocations - allocations;
-	fs->locked_until_ns = mount->now_ns + held_ns;
-	fs->lock_hold_ns = allocations ? held_ns / allocations : 0;
-	mount->io->sleep_ns += held_ns;
+	fs->loading_until_ns = mount->now_ns + held.load_ns;
+	fs->locked_until_ns = fs->loading_until_ns + held.place_ns;
+	fs->lock_hold_ns = allocations ? held.place_ns / allocations : 0;
+	mount->io->sleep_ns += held.load_ns + held.place_ns;
 }
 
 /* It is on the device: what it held is clean, unless the open group has changed it again. */
