@@ -16,6 +16,7 @@
  *             compute (a transaction group) takes turns with whoever computes.
  */
 #include "base/size.h"
+#include "machine/model/agenda.h"
 #include "machine/model/device.h"
 #include "machine/model/feed.h"
 #include "machine/model/model_private.h"
@@ -75,13 +76,8 @@ struct file_writes {
 	uint32_t count, waiters;
 };
 
-enum event_kind { EVENT_COMPUTED, EVENT_SLEPT };
-
-struct event {
-	uint64_t at_ns, order;
-	uint32_t task;
-	uint32_t kind;
-};
+/* Of a task: on the agenda. */
+enum event { EVENT_COMPUTED, EVENT_SLEPT };
 
 struct queue {
 	uint32_t first, last;
@@ -106,8 +102,7 @@ struct simulation {
 	uint64_t borrowed_ns; /* processor time that whoever computes has to make up for */
 	uint64_t busy_ns, busy_device_ns; /* the device's: before counting began */
 
-	ARRAY(struct event) events; /* a heap */
-	uint64_t event_order;
+	struct agenda agenda;
 	ARRAY(struct request) requests;
 	uint32_t free_request, requests_under_way;
 	ARRAY(uint32_t) reading; /* requests that read data */
@@ -128,7 +123,7 @@ struct simulation {
 	bool failed;
 };
 
-/* ---- queues and the heap ---- */
+/* ---- queues ---- */
 
 static void queue_put(struct simulation *sim, struct queue *queue, uint32_t task)
 {
@@ -146,41 +141,6 @@ static uint32_t queue_take(struct simulation *sim, struct queue *queue)
 
 	queue->first = sim->tasks.at[task].next;
 	return task;
-}
-
-static inline bool event_before(const struct event *a, const struct event *b)
-{
-	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
-}
-
-static void event_add(struct simulation *sim, uint64_t at_ns, uint32_t task, enum event_kind kind)
-{
-	struct event event = {at_ns, sim->event_order++, task, kind};
-	size_t at = sim->events.count;
-
-	(void)array_push(&sim->events);
-	for (; at > 0 && event_before(&event, &sim->events.at[(at - 1) / 2]); at = (at - 1) / 2)
-		sim->events.at[at] = sim->events.at[(at - 1) / 2];
-	sim->events.at[at] = event;
-}
-
-static struct event event_take(struct simulation *sim)
-{
-	struct event first = sim->events.at[0];
-	struct event moved = sim->events.at[--sim->events.count];
-	size_t at = 0, child;
-
-	while ((child = 2 * at + 1) < sim->events.count) {
-		if (child + 1 < sim->events.count &&
-		    event_before(&sim->events.at[child + 1], &sim->events.at[child]))
-			child++;
-		if (!event_before(&sim->events.at[child], &moved))
-			break;
-		sim->events.at[at] = sim->events.at[child];
-		at = child;
-	}
-	sim->events.at[at] = moved;
-	return first;
 }
 
 /* ---- who waits for a request of somebody else ---- */
@@ -636,7 +596,7 @@ static void kernel_slice(struct simulation *sim)
 
 	sim->kernel_ns -= ns;
 	sim->busy_ns += ns;
-	event_add(sim, sim->now_ns + ns, KERNEL_COMPUTES, EVENT_COMPUTED);
+	agenda_add(&sim->agenda, sim->now_ns + ns, EVENT_COMPUTED, KERNEL_COMPUTES);
 }
 
 static void kernel_compute(struct simulation *sim)
@@ -699,7 +659,7 @@ static void task_execute(struct simulation *sim, uint32_t task)
 		sim->borrowed_ns += ns;
 	/* So that nothing goes on before the processor's part is done. */
 	at->waits_for++;
-	event_add(sim, sim->now_ns + ns, task, EVENT_COMPUTED);
+	agenda_add(&sim->agenda, sim->now_ns + ns, EVENT_COMPUTED, task);
 }
 
 static void task_begin(struct simulation *sim, const struct op *op, uint32_t thread)
@@ -736,7 +696,7 @@ static void task_computed(struct simulation *sim, uint32_t task)
 	struct task *at = &sim->tasks.at[task];
 
 	if (at->op.kind == OP_COMPUTE && sim->borrowed_ns > 0) {
-		event_add(sim, sim->now_ns + sim->borrowed_ns, task, EVENT_COMPUTED);
+		agenda_add(&sim->agenda, sim->now_ns + sim->borrowed_ns, EVENT_COMPUTED, task);
 		sim->borrowed_ns = 0;
 		return;
 	}
@@ -750,7 +710,7 @@ static void task_computed(struct simulation *sim, uint32_t task)
 		return;
 	}
 	if (at->io.sleep_ns > 0)
-		event_add(sim, sim->now_ns + at->io.sleep_ns, task, EVENT_SLEPT);
+		agenda_add(&sim->agenda, sim->now_ns + at->io.sleep_ns, EVENT_SLEPT, task);
 	else
 		task_asks(sim, task);
 }
@@ -910,8 +870,7 @@ static uint64_t next_ns(const struct simulation *sim)
 {
 	uint64_t next = sim->next_source_ns;
 
-	if (sim->events.count > 0)
-		next = least(next, sim->events.at[0].at_ns);
+	next = least(next, agenda_next_ns(&sim->agenda));
 	next = least(next, device_next_ns(sim->device));
 	/* Ticks go on as long as somebody lives to see them. */
 	if (next != UINT64_MAX || sim->throttled.first != NONE)
@@ -941,13 +900,13 @@ static bool loop(struct simulation *sim)
 		next = next_ns(sim);
 		sim->now_ns = next > sim->now_ns ? next : sim->now_ns;
 		device_completions(sim);
-		while (sim->events.count > 0 && sim->events.at[0].at_ns <= sim->now_ns) {
-			struct event event = event_take(sim);
+		while (agenda_next_ns(&sim->agenda) <= sim->now_ns) {
+			struct agenda_entry event = agenda_take(&sim->agenda);
 
-			if (event.kind == EVENT_COMPUTED)
-				task_computed(sim, event.task);
+			if (event.what == EVENT_COMPUTED)
+				task_computed(sim, event.id);
 			else
-				task_asks(sim, event.task);
+				task_asks(sim, event.id);
 			if (sim->failed)
 				return false;
 		}
@@ -1005,7 +964,7 @@ bool simulation_run(struct model *model, struct error *error)
 	for (size_t i = 0; i < sim.tasks.count; i++)
 		array_deinit(&sim.tasks.at[i].io.at);
 	array_deinit(&sim.tasks);
-	array_deinit(&sim.events);
+	agenda_deinit(&sim.agenda);
 	array_deinit(&sim.requests);
 	array_deinit(&sim.reading);
 	array_deinit(&sim.waiters);
