@@ -90,7 +90,7 @@ struct simulation {
 	uint64_t request_bytes_max;
 	uint64_t now_ns, next_tick_ns, next_source_ns;
 	uint64_t started_ns; /* of the jobs; UINT64_MAX: not yet */
-	bool source_may_have;
+	bool source_may_have; /* an op was done: ask before next_source_ns */
 	uint64_t next_interval_ns;
 	struct result_interval before; /* sums at the end of the last interval */
 	uint64_t next_progress_ops;
@@ -846,7 +846,7 @@ static bool begin_due(struct simulation *sim)
 		if (!feed_next(sim->feed, sim->now_ns, &op, &thread, &got, &sim->next_source_ns,
 			       sim->error))
 			return false;
-		sim->source_may_have = got;
+		sim->source_may_have = false;
 		if (!got)
 			break;
 		if (sim->started_ns == UINT64_MAX && feed_is_started(sim->feed, &op))
