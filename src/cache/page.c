@@ -371,12 +371,13 @@ void page_remove(struct cache *cache, uint32_t slot)
 		uint32_t first = (uint32_t)((page_index + done) % NODE_PAGES);
 		uint32_t here = pages < NODE_PAGES ? pages : NODE_PAGES;
 		struct node *at = index_node(&cache->index, node);
+		struct node_head *head = &cache->index.heads[node];
 
 		for (uint32_t i = first; i < first + here; i++) {
 			at->low[i] = 0;
 			at->high[i] = 0;
-			if (at->dirty >> i & 1) {
-				at->dirty &= ~(UINT64_C(1) << i);
+			if (head->dirty >> i & 1) {
+				head->dirty &= ~(UINT64_C(1) << i);
 				cache->domain.dirty_pages--;
 				cache->streams[page_stream(page)].dirty_pages--;
 			}
@@ -391,31 +392,50 @@ void page_remove(struct cache *cache, uint32_t slot)
 
 /* ---- state ---- */
 
-void page_set_dirty(struct cache *cache, uint32_t slot, uint64_t page_index)
+/* What is dirty beyond the pages that are known to have blocks will have one. */
+static void node_will_be_stored(struct cache_file *file, struct node *node, uint64_t base,
+				uint64_t dirty)
+{
+	for (; dirty; dirty &= dirty - 1) {
+		uint64_t page_index = base + (uint64_t)__builtin_ctzll(dirty);
+
+		if (page_index == file->backed_pages)
+			file->backed_pages++;
+		else if (page_index > file->backed_pages)
+			node->stored |= dirty & -dirty;
+	}
+}
+
+void folio_set_dirty(struct cache *cache, uint32_t slot, uint64_t first, uint64_t end)
 {
 	struct page *page = &cache->queue.pages[slot];
-	uint32_t node = cache_node_find(cache, page_file(cache, page), page_index);
-	struct node *at = index_node(&cache->index, node);
-	struct node_head *head = &cache->index.heads[node];
-	struct cache_file *file = &cache->files.at[head->file];
-	uint64_t bit = UINT64_C(1) << (page_index % NODE_PAGES);
+	uint32_t id = page_file(cache, page), node;
+	struct cache_file *file = &cache->files.at[id];
 
 	page->bits |= PAGE_DIRTY;
-	if (at->dirty & bit)
-		return;
-	at->dirty |= bit;
-	cache->domain.dirty_pages++;
-	cache->streams[page_stream(page)].dirty_pages++;
-	if (page_index == file->backed_pages)
-		file->backed_pages++;
-	else if (page_index > file->backed_pages)
-		at->stored |= bit;
-	if (!(head->lists & NODE_ON_DIRTY_CHAIN)) {
-		head->lists |= NODE_ON_DIRTY_CHAIN;
-		at->dirty_next = file->dirty_chain;
-		file->dirty_chain = node;
+	for (uint64_t next; first < end; first = next) {
+		uint64_t base = first & ~(uint64_t)(NODE_PAGES - 1), dirty, count;
+		struct node_head *head;
+
+		next = base + NODE_PAGES < end ? base + NODE_PAGES : end;
+		node = cache_node_find(cache, id, first);
+		head = &cache->index.heads[node];
+		dirty = bits_between(first - base, next - base) & ~head->dirty;
+		if (!dirty)
+			continue;
+		count = (uint64_t)__builtin_popcountll(dirty);
+		head->dirty |= dirty;
+		cache->domain.dirty_pages += count;
+		cache->streams[page_stream(page)].dirty_pages += count;
+		if (next > file->backed_pages)
+			node_will_be_stored(file, index_node(&cache->index, node), base, dirty);
+		if (!(head->lists & NODE_ON_DIRTY_CHAIN)) {
+			head->lists |= NODE_ON_DIRTY_CHAIN;
+			head->dirty_next = file->dirty_chain;
+			file->dirty_chain = node;
+		}
+		writeback_file_dirtied(cache, id);
 	}
-	writeback_file_dirtied(cache, head->file);
 }
 
 /*

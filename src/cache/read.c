@@ -206,10 +206,6 @@ void cache_prefetch_file(const struct cache *cache, uint32_t number, uint64_t of
 		__builtin_prefetch(&node->low[page_index]);
 		return;
 	}
-	if (step == CACHE_PREFETCH_WRITE) {
-		__builtin_prefetch(&node->dirty, 1);
-		return;
-	}
 	low = node->low[page_index];
 	if (step == CACHE_PREFETCH_RECORD)
 		__builtin_prefetch(&cache->index.heads[id], 1);

@@ -30,9 +30,10 @@ void model_write_back(struct model *model)
 {
 	struct io_list *io = model->mount.io;
 
+	if (!cache_clock(model->cache, model->now_ns, &model->plan))
+		return;
 	model->mount.io = model->background;
 	model->mount.is_background = true;
-	cache_clock(model->cache, model->now_ns, &model->plan);
 	plan_done(model);
 	while (model->background && (model->plan.write_count = (uint32_t)cache_flushed(
 					     model->cache, model->plan.write, CACHE_PLAN_RUNS)) > 0)
@@ -163,8 +164,6 @@ void model_expect(void *context, const struct op *op, enum op_nearness nearness)
 	}
 	for (uint64_t at = op->offset; at < op->offset + bytes; at += PAGE_BYTES)
 		cache_prefetch_file(model->cache, file, at, CACHE_PREFETCH_RECORD);
-	if (op->kind == OP_WRITE)
-		cache_prefetch_file(model->cache, file, op->offset, CACHE_PREFETCH_WRITE);
 }
 
 __attribute__((noinline)) void model_sample(struct model *model)

@@ -45,6 +45,7 @@ struct task {
 	uint32_t waits_for; /* requests, its own and others' */
 	uint32_t next;      /* in a queue of tasks */
 	bool is_under_way;
+	bool is_of_jobs;   /* its op: time counts */
 	bool has_borrowed; /* runs on a processor that it took from a thread that computes */
 };
 
@@ -89,7 +90,7 @@ struct simulation {
 	struct device *device;
 	uint64_t request_bytes_max;
 	uint64_t now_ns, next_tick_ns, next_source_ns;
-	uint64_t started_ns; /* of the jobs; UINT64_MAX: not yet */
+	uint64_t started_ns;  /* of the jobs; UINT64_MAX: not yet */
 	bool source_may_have; /* an op was done: ask before next_source_ns */
 	uint64_t next_interval_ns;
 	struct result_interval before; /* sums at the end of the last interval */
@@ -348,7 +349,7 @@ static void background_prefetch(const struct simulation *sim, size_t at)
 				    CACHE_PREFETCH_INDEX);
 }
 
-static void background_submit(struct simulation *sim)
+static __attribute__((noinline)) void background_submit_some(struct simulation *sim)
 {
 	while (sim->background_under_way < sim->background_depth &&
 	       sim->background_next < sim->background.at.count) {
@@ -368,6 +369,12 @@ static void background_submit(struct simulation *sim)
 		sim->background_next = 0;
 		io_list_empty(&sim->background);
 	}
+}
+
+static inline void background_submit(struct simulation *sim)
+{
+	if (sim->background.at.count > 0)
+		background_submit_some(sim);
 }
 
 /* What model_carry_out() has put there since `first` is counted. */
@@ -447,14 +454,10 @@ static void start(struct simulation *sim)
 
 static bool is_dirty_enough(const struct simulation *sim)
 {
-	struct counters now;
-
 	/* Asked only when something is written back already. */
-	if (sim->background_bytes == 0)
-		return false;
-	cache_counters(sim->model->cache, 0, &now);
-	return now.dirty_pages + sim->background_bytes / PAGE_BYTES >
-	       cache_dirty_allowed(sim->model->cache);
+	return sim->background_bytes > 0 &&
+	       cache_dirty_pages(sim->model->cache) + sim->background_bytes / PAGE_BYTES >
+		       cache_dirty_allowed(sim->model->cache);
 }
 
 static void task_done(struct simulation *sim, uint32_t task)
@@ -465,8 +468,7 @@ static void task_done(struct simulation *sim, uint32_t task)
 	sim->tasks_under_way--;
 	if (task == KERNEL)
 		return;
-	if (feed_is_started(sim->feed, &at->op) && at->op.kind != OP_COMPUTE &&
-	    at->op.kind != OP_MARK)
+	if (at->is_of_jobs && at->op.kind != OP_COMPUTE && at->op.kind != OP_MARK)
 		recorder_latency(&sim->model->recorder, (enum op_kind)at->op.kind,
 				 sim->now_ns - at->asked_ns);
 	feed_completed(sim->feed, &at->op, task - THREADS, sim->now_ns);
@@ -640,7 +642,7 @@ static void task_execute(struct simulation *sim, uint32_t task)
 	if (at->op.kind == OP_MARK && at->op.bytes == MARK_COUNTING_BEGINS)
 		start(sim);
 	/* What is there before time begins is not asked of the device. */
-	if (!feed_is_started(sim->feed, &at->op)) {
+	if (!at->is_of_jobs) {
 		forget(sim, &at->io, 0);
 		forget(sim, &sim->background, first);
 		io_list_empty(&at->io);
@@ -673,6 +675,9 @@ static void task_begin(struct simulation *sim, const struct op *op, uint32_t thr
 	at->op = *op;
 	at->asked_ns = sim->now_ns;
 	at->is_under_way = true;
+	at->is_of_jobs = feed_is_started(sim->feed, op);
+	if (at->is_of_jobs && sim->started_ns == UINT64_MAX)
+		start(sim);
 	sim->tasks_under_way++;
 	at->has_borrowed = sim->idle_processors == 0 && op->kind != OP_COMPUTE;
 	if (!at->has_borrowed && sim->idle_processors == 0) {
@@ -849,8 +854,6 @@ static bool begin_due(struct simulation *sim)
 		sim->source_may_have = false;
 		if (!got)
 			break;
-		if (sim->started_ns == UINT64_MAX && feed_is_started(sim->feed, &op))
-			start(sim);
 		task_begin(sim, &op, thread);
 		if (sim->failed)
 			return false;
