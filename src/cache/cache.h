@@ -210,8 +210,8 @@ void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 		    enum cache_prefetch step);
 /* What an open file remembers will be looked at. */
 void cache_prefetch_open(const struct cache *cache, uint32_t handle);
-/* The same as cache_prefetch() of a file, by its number. */
-void cache_prefetch_file(const struct cache *cache, uint32_t file, uint64_t offset,
+/* The same as cache_prefetch() of some pages of a file, by its number. */
+void cache_prefetch_file(const struct cache *cache, uint32_t file, uint64_t index, uint32_t pages,
 			 enum cache_prefetch step);
 
 /* A buffered write; grows the file. As cache_read(). */

@@ -339,14 +339,11 @@ static void background_prefetch(const struct simulation *sim, size_t at)
 	const struct cache *cache = sim->model->cache;
 
 	if (io->file)
-		for (uint64_t page = io->index; page < io->index + 2; page++)
-			cache_prefetch_file(cache, io->file, page * PAGE_BYTES,
-					    CACHE_PREFETCH_RECORD);
+		cache_prefetch_file(cache, io->file, io->index, 2, CACHE_PREFETCH_RECORD);
 	at += BACKGROUND_AHEAD;
 	if (at < sim->background.at.count && sim->background.at.at[at].file)
 		cache_prefetch_file(cache, sim->background.at.at[at].file,
-				    sim->background.at.at[at].index * PAGE_BYTES,
-				    CACHE_PREFETCH_INDEX);
+				    sim->background.at.at[at].index, 2, CACHE_PREFETCH_INDEX);
 }
 
 static __attribute__((noinline)) void background_submit_some(struct simulation *sim)

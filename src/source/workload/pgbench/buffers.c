@@ -82,7 +82,8 @@ void block_prefetch(struct pgbench *pg, const struct process *process, uint32_t 
 		at = *bucket_of(&pg->buffers, block);
 		if (at != BUFFER_NONE)
 			__builtin_prefetch(&pg->buffers.at[at], 1);
-		block_expect(pg, process, block, OP_READ, OP_LATER);
+		if (process)
+			block_expect(pg, process, block, OP_READ, OP_LATER);
 		break;
 	case BLOCK_SOON:
 	case BLOCK_SOONER:
@@ -143,10 +144,10 @@ static void victims_prefetch(struct pgbench *pg)
 {
 	const struct buffer *buffer = victim_ahead(&pg->buffers, AHEAD_LATER);
 
-	if (buffer->usage == 0 && buffer->block != BLOCK_NONE) {
+	if (buffer->usage == 0 && buffer->block != BLOCK_NONE)
 		__builtin_prefetch(bucket_of(&pg->buffers, buffer->block), 1);
+	if (buffer->usage == 0 && buffer->flags & BUFFER_DIRTY)
 		block_expect(pg, NULL, buffer->block, OP_WRITE, OP_LATER);
-	}
 	buffer = victim_ahead(&pg->buffers, AHEAD_SOON);
 	if (buffer->usage == 0 && buffer->flags & BUFFER_DIRTY)
 		block_expect(pg, NULL, buffer->block, OP_WRITE, OP_SOON);

@@ -437,7 +437,8 @@ bool pool_init(struct pgbench *pg, struct error *error);
 uint32_t buffer_find(const struct pgbench *pg, uint32_t block);
 /*
  * It will be looked for: bring in what that needs, step by step, each some ops after the one before.
- * The last two are for a block that is not in the pool, and so will be read.
+ * The last two are for a block that is not in the pool, and so will be read by `process`; NULL: it
+ * will be there.
  */
 enum block_step { BLOCK_BUCKET, BLOCK_BUFFER, BLOCK_SOON, BLOCK_SOONER };
 void block_prefetch(struct pgbench *pg, const struct process *process, uint32_t block,
