@@ -416,12 +416,18 @@ static inline uint32_t page_file(const struct cache *cache, const struct page *p
 	return cache->index.heads[page->node].file;
 }
 
-/* One past the last page of the folio at this slot. */
-static inline uint64_t folio_end(const struct cache *cache, uint32_t slot)
+/* One past the last page of the folio at this slot, which has this page. */
+static inline uint64_t folio_end(const struct cache *cache, uint32_t slot, uint64_t page_index)
 {
-	const struct page *page = &cache->queue.pages[slot];
+	return (page_index | (page_count(&cache->queue.pages[slot]) - 1)) + 1;
+}
 
-	return page_index_of(cache, page) + page_count(page);
+/* The node of the folio's pages from `done` on, a multiple of NODE_PAGES. */
+static inline uint32_t folio_node(struct cache *cache, const struct page *page, uint32_t done)
+{
+	if (done == 0)
+		return page->node;
+	return cache_node_find(cache, page_file(cache, page), page_index_of(cache, page) + done);
 }
 
 /* What an eviction will write in the index. The page may be a free slot's, or a list's head. */

@@ -171,7 +171,8 @@ static void directory_add(struct cache_file *file, const struct index *index, ui
  * Make the node of this page, and pay for it if the kernel would have to allocate it now. May
  * reclaim.
  */
-static void node_prepare(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t order)
+static uint32_t node_prepare(struct cache *cache, uint32_t file, uint64_t page_index,
+			     uint32_t order)
 {
 	struct cache_file *at = &cache->files.at[file];
 	uint32_t node = cache_node_find(cache, file, page_index);
@@ -184,10 +185,11 @@ static void node_prepare(struct cache *cache, uint32_t file, uint64_t page_index
 	}
 	if (cache->index.heads[node].charged == NODE_LIVE_CHARGED || order >= NODE_SHIFT ||
 	    at->size_bytes <= PAGE_BYTES || cache->is_bare)
-		return;
+		return node;
 	slab_charge(cache, cache->filesystem.node_bytes);
 	cache->index.heads[node].charged = NODE_LIVE_CHARGED;
 	at->node_live++;
+	return node;
 }
 
 bool page_is_stored(struct cache *cache, uint32_t file, uint64_t page_index)
@@ -241,7 +243,8 @@ static void node_fill(struct cache *cache, uint32_t node, uint32_t first, uint32
 uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t order,
 		     enum insert_reason reason, uint64_t missed_until)
 {
-	uint32_t pages = 1u << order, slot;
+	uint32_t pages = 1u << order, node, slot;
+	struct page *page;
 	struct counters *counted = cache_counted(cache);
 	struct memory memory = {0};
 	bool to_active = false, is_read = reason != INSERT_WRITE;
@@ -256,24 +259,21 @@ uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, ui
 			   : cache->charge_always       ? CHARGE_ALWAYS
 							: CHARGE_RETRY))
 		return 0;
-	for (uint64_t at = page_index; at < page_index + pages; at += NODE_PAGES)
-		node_prepare(cache, file, at, order);
+	node = node_prepare(cache, file, page_index, order);
+	for (uint32_t done = NODE_PAGES; done < pages; done += NODE_PAGES)
+		(void)node_prepare(cache, file, page_index + done, order);
 	slot = slot_take(cache);
 	scouts_advance(cache);
-	for (uint32_t done = 0; done < pages; done += NODE_PAGES) {
-		uint32_t node = cache_node_find(cache, file, page_index + done);
-		uint32_t here = pages < NODE_PAGES ? pages : NODE_PAGES;
-
-		if (done == 0)
-			cache->queue.pages[slot] = (struct page){
-				.node = node,
-				.bits = (uint32_t)(page_index % NODE_PAGES) |
-					order << PAGE_ORDER_SHIFT |
-					cache->stream << PAGE_STREAM_SHIFT,
-			};
-		node_fill(cache, node, (uint32_t)((page_index + done) % NODE_PAGES), here, slot,
-			  is_read, &memory);
-	}
+	page = &cache->queue.pages[slot];
+	*page = (struct page){
+		.node = node,
+		.bits = (uint32_t)(page_index % NODE_PAGES) | order << PAGE_ORDER_SHIFT |
+			cache->stream << PAGE_STREAM_SHIFT,
+	};
+	for (uint32_t done = 0; done < pages; done += NODE_PAGES)
+		node_fill(cache, folio_node(cache, page, done),
+			  (uint32_t)((page_index + done) % NODE_PAGES),
+			  pages < NODE_PAGES ? pages : NODE_PAGES, slot, is_read, &memory);
 	cache->files.at[file].resident_pages += pages;
 
 	/* A file system's own blocks are nobody's pages: they count as bytes read only. */
@@ -342,7 +342,7 @@ void page_evict(struct cache *cache, uint32_t slot)
 		high |= HIGH_WORKINGSET;
 
 	for (uint32_t done = 0; done < pages; done += NODE_PAGES) {
-		uint32_t node = cache_node_find(cache, file, page_index + done);
+		uint32_t node = folio_node(cache, page, done);
 		uint32_t first = (uint32_t)((page_index + done) % NODE_PAGES);
 		uint32_t here = pages < NODE_PAGES ? pages : NODE_PAGES;
 		struct node *at = index_node(&cache->index, node);
@@ -367,7 +367,7 @@ void page_remove(struct cache *cache, uint32_t slot)
 	uint32_t pages = page_count(page), file = page_file(cache, page);
 
 	for (uint32_t done = 0; done < pages; done += NODE_PAGES) {
-		uint32_t node = cache_node_find(cache, file, page_index + done);
+		uint32_t node = folio_node(cache, page, done);
 		uint32_t first = (uint32_t)((page_index + done) % NODE_PAGES);
 		uint32_t here = pages < NODE_PAGES ? pages : NODE_PAGES;
 		struct node *at = index_node(&cache->index, node);
@@ -409,7 +409,7 @@ static void node_will_be_stored(struct cache_file *file, struct node *node, uint
 void folio_set_dirty(struct cache *cache, uint32_t slot, uint64_t first, uint64_t end)
 {
 	struct page *page = &cache->queue.pages[slot];
-	uint32_t id = page_file(cache, page), node;
+	uint32_t id = page_file(cache, page), node = page->node;
 	struct cache_file *file = &cache->files.at[id];
 
 	page->bits |= PAGE_DIRTY;
@@ -418,7 +418,8 @@ void folio_set_dirty(struct cache *cache, uint32_t slot, uint64_t first, uint64_
 		struct node_head *head;
 
 		next = base + NODE_PAGES < end ? base + NODE_PAGES : end;
-		node = cache_node_find(cache, id, first);
+		if (cache->index.heads[node].chunk != first >> NODE_SHIFT)
+			node = cache_node_find(cache, id, first);
 		head = &cache->index.heads[node];
 		dirty = bits_between(first - base, next - base) & ~head->dirty;
 		if (!dirty)

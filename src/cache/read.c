@@ -61,7 +61,7 @@ static __attribute__((noinline)) uint64_t read_range(struct cache *cache, struct
 			if (!slot || cache->queue.pages[slot].bits & PAGE_LOCKED)
 				break;
 			slots[count++] = slot;
-			next = folio_end(cache, slot);
+			next = folio_end(cache, slot, next);
 			if (cache->queue.pages[slot].bits & PAGE_MARKER) {
 				is_marked = true;
 				break;

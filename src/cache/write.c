@@ -112,7 +112,7 @@ bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_
 					write_fetch(cache, file, at, plan);
 			slot = page_insert(cache, file, first, order, INSERT_WRITE, 0);
 		}
-		to = folio_end(cache, slot) << PAGE_SHIFT;
+		to = folio_end(cache, slot, index) << PAGE_SHIFT;
 		if (to > end)
 			to = end;
 		is_partial = (pos | to) & (PAGE_BYTES - 1);

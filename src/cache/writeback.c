@@ -67,12 +67,11 @@ static bool folio_has_dirty(struct cache *cache, const struct page *page,
 			    const struct node_head *head)
 {
 	uint32_t count = page_count(page), first = page->bits & PAGE_OFFSET_MASK;
-	uint64_t base = page_index_of(cache, page);
 
 	if (count <= NODE_PAGES)
 		return head->dirty & bits_between(first, first + count);
 	for (uint32_t done = 0; done < count; done += NODE_PAGES)
-		if (cache->index.heads[cache_node_find(cache, head->file, base + done)].dirty)
+		if (cache->index.heads[folio_node(cache, page, done)].dirty)
 			return true;
 	return false;
 }
@@ -83,7 +82,7 @@ static uint32_t folio_write(struct cache *cache, const struct node_head *head, u
 {
 	struct page *page = &cache->queue.pages[slot];
 	struct counters *stream = &cache->streams[page_stream(page)];
-	uint64_t folio = folio_end(cache, slot), pages = (folio < end ? folio : end) - first;
+	uint64_t folio = folio_end(cache, slot, first), pages = (folio < end ? folio : end) - first;
 
 	stream->dirty_pages -= pages;
 	stream->write_bytes += bytes_from_pages(pages);
@@ -133,7 +132,7 @@ void cache_written(struct cache *cache, const struct cache_run *run)
 			index++;
 			continue;
 		}
-		index = folio_end(cache, slot);
+		index = folio_end(cache, slot, index);
 		if (cache->queue.pages[slot].bits & PAGE_WRITEBACK)
 			folio_written(cache, slot);
 	}

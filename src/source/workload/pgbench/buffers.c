@@ -121,7 +121,7 @@ void buffer_dirty(struct pgbench *pg, uint32_t block, uint64_t lsn)
 	assert(at != BUFFER_NONE);
 	buffer = &pg->buffers.at[at];
 	buffer->flags |= BUFFER_DIRTY;
-	buffer->lsn = lsn / 8 & ((UINT64_C(1) << 40) - 1);
+	buffer_lsn_set(buffer, lsn);
 }
 
 static inline void buffer_use(struct buffer *buffer)
@@ -232,7 +232,7 @@ static enum turn victim_take(struct pgbench *pg, struct process *process, struct
 	buffer_link(buffers, frame->buffer, frame->block);
 	buffer->usage = 1;
 	buffer->pins = 1;
-	buffer->lsn = 0;
+	buffer_lsn_set(buffer, 0);
 	buffer->flags = BUFFER_READING;
 	pg->count.misses++;
 	return block_ask(pg, process, frame);
@@ -332,8 +332,8 @@ enum turn buffer_write(struct pgbench *pg, struct process *process, struct frame
 
 	switch (frame->step++) {
 	case 0:
-		if ((uint64_t)buffer->lsn * 8 > pg->wal.flushed)
-			routine_call(process, wal_flush)->at = (uint64_t)buffer->lsn * 8;
+		if (buffer_lsn(buffer) > pg->wal.flushed)
+			routine_call(process, wal_flush)->at = buffer_lsn(buffer);
 		return TURN_ON;
 	case 1:
 		if (!(buffer->flags & BUFFER_DIRTY)) {

@@ -158,13 +158,26 @@ enum {
 
 struct buffer {
 	uint32_t block, next; /* in its bucket; BUFFER_NONE ends */
-	uint64_t lsn : 40;    /* of the last change, in units of 8 bytes, rounded up */
-	uint64_t pins : 16;
-	uint64_t usage : 3;
-	uint64_t flags : 5;
+	uint32_t lsn_low;     /* buffer_lsn() */
+	uint8_t lsn_high;
+	uint8_t usage : 3;
+	uint8_t flags : 5;
+	uint16_t pins;
 };
 
 static_assert(sizeof(struct buffer) == 16, "two or three of them in a cache line");
+
+/* Of the last change, in units of 8 bytes, rounded up: 40 bits. */
+static inline uint64_t buffer_lsn(const struct buffer *buffer)
+{
+	return ((uint64_t)buffer->lsn_high << 32 | buffer->lsn_low) * 8;
+}
+
+static inline void buffer_lsn_set(struct buffer *buffer, uint64_t lsn)
+{
+	buffer->lsn_low = (uint32_t)(lsn / 8);
+	buffer->lsn_high = (uint8_t)(lsn / 8 >> 32);
+}
 
 struct buffers {
 	struct buffer *at;
