@@ -24,6 +24,7 @@
 
 #include "base/array.h"
 #include "base/memory.h"
+#include "base/prefetch.h"
 #include "base/size.h"
 #include "cache/cache.h"
 #include "cache/policy.h"
@@ -435,9 +436,9 @@ static inline void page_prefetch_index(const struct cache *cache, const struct p
 {
 	const struct node *node = index_node(&cache->index, page->node);
 
-	__builtin_prefetch(&node->low[page->bits & PAGE_OFFSET_MASK], 1);
-	__builtin_prefetch(&node->high[page->bits & PAGE_OFFSET_MASK], 1);
-	__builtin_prefetch(&cache->index.heads[page->node], 1);
+	prefetch_write(&node->low[page->bits & PAGE_OFFSET_MASK]);
+	prefetch_write(&node->high[page->bits & PAGE_OFFSET_MASK]);
+	prefetch_write(&cache->index.heads[page->node]);
 }
 
 /*

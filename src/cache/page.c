@@ -99,7 +99,7 @@ static void scouts_advance(struct cache *cache)
 		if (list == LIST_INACTIVE)
 			page_prefetch_index(cache, &pages[slot]);
 		slot = cache->scouts[list] = pages[slot].prev;
-		__builtin_prefetch(&pages[slot], 1);
+		prefetch_write(&pages[slot]);
 	}
 }
 

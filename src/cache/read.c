@@ -189,13 +189,13 @@ static inline void entry_prefetch(const struct cache *cache, const struct node *
 	uint32_t low = node->low[at], slot = low & LOW_MASK;
 
 	if (step == CACHE_PREFETCH_NEIGHBOURS && low & LOW_RESIDENT) {
-		__builtin_prefetch(&pages[pages[slot].prev], 1);
-		__builtin_prefetch(&pages[pages[slot].next], 1);
+		prefetch_write(&pages[pages[slot].prev]);
+		prefetch_write(&pages[pages[slot].next]);
 	} else if (low & LOW_RESIDENT) {
-		__builtin_prefetch(&pages[slot], 1);
+		prefetch_write(&pages[slot]);
 	} else {
 		/* It will be inserted. */
-		__builtin_prefetch(&node->high[at], 1);
+		prefetch_write(&node->high[at]);
 	}
 }
 
@@ -212,17 +212,17 @@ void cache_prefetch_file(const struct cache *cache, uint32_t number, uint64_t in
 	    chunk >= file->directory_chunks)
 		return;
 	if (step == CACHE_PREFETCH_DIRECTORY) {
-		__builtin_prefetch(&file->directory[chunk]);
+		prefetch_read(&file->directory[chunk]);
 		return;
 	}
 	id = file->directory[chunk];
 	node = index_node(&cache->index, id);
 	if (step == CACHE_PREFETCH_INDEX) {
-		__builtin_prefetch(&node->low[at]);
+		prefetch_read(&node->low[at]);
 		return;
 	}
 	if (step == CACHE_PREFETCH_RECORD)
-		__builtin_prefetch(&cache->index.heads[id], 1);
+		prefetch_write(&cache->index.heads[id]);
 	for (uint32_t end = at + pages < NODE_PAGES ? at + pages : NODE_PAGES; at < end; at++)
 		entry_prefetch(cache, node, at, step);
 }
@@ -237,8 +237,8 @@ void cache_prefetch_open(const struct cache *cache, uint32_t handle)
 {
 	const char *at = (const char *)&cache->opens.at[handle];
 
-	__builtin_prefetch(at, 1);
-	__builtin_prefetch(at + sizeof(struct open_file) - 1, 1);
+	prefetch_write(at);
+	prefetch_write(at + sizeof(struct open_file) - 1);
 }
 
 bool cache_bare_access(struct cache *cache, uint32_t file, uint64_t index)

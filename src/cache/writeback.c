@@ -165,17 +165,16 @@ static void chain_advance(const struct cache *cache, struct chain_ahead *ahead)
 
 	if (ahead->far) {
 		for (uint64_t dirty = head->dirty; dirty; dirty &= dirty - 1)
-			__builtin_prefetch(&node->low[__builtin_ctzll(dirty)]);
+			prefetch_read(&node->low[__builtin_ctzll(dirty)]);
 		ahead->far = head->dirty_next;
-		__builtin_prefetch(&cache->index.heads[ahead->far], 1);
+		prefetch_write(&cache->index.heads[ahead->far]);
 	}
 	if (!ahead->near || ++ahead->steps <= CHAIN_FAR - CHAIN_NEAR)
 		return;
 	head = &cache->index.heads[ahead->near];
 	node = index_node(&cache->index, ahead->near);
 	for (uint64_t dirty = head->dirty; dirty; dirty &= dirty - 1)
-		__builtin_prefetch(
-			&cache->queue.pages[node->low[__builtin_ctzll(dirty)] & LOW_MASK], 1);
+		prefetch_write(&cache->queue.pages[node->low[__builtin_ctzll(dirty)] & LOW_MASK]);
 	ahead->near = head->dirty_next;
 }
 

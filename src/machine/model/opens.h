@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/prefetch.h"
 #include "machine/model/tree.h"
 
 /* An open file of one thread; several threads may have the same file open. */
@@ -53,7 +54,7 @@ void opens_remove(struct opens *opens, struct open_list *list, uint32_t id);
 /* It will be looked for: what that touches comes into the processor's caches. */
 static inline void opens_prefetch(const struct opens *opens, uint32_t file, uint32_t thread)
 {
-	__builtin_prefetch(&opens->buckets[opens_bucket(opens, file, thread)]);
+	prefetch_read(&opens->buckets[opens_bucket(opens, file, thread)]);
 }
 
 #endif

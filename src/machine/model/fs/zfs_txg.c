@@ -19,6 +19,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/prefetch.h"
 #include "machine/model/fs/zfs_private.h"
 
 enum {
@@ -120,8 +121,7 @@ static void records_write(struct filesystem_mount *mount, bool is_metadata)
 			const struct zfs_file *at = &fs->files.at[ahead->file];
 
 			if (ahead->record < at->record_count)
-				__builtin_prefetch(&at->records[(size_t)ahead->record * at->copies],
-						   1);
+				prefetch_write(&at->records[(size_t)ahead->record * at->copies]);
 		}
 		if (file->is_metadata != is_metadata || dirty.record >= file->record_count ||
 		    !zfs_bit(file->dirty, dirty.record))

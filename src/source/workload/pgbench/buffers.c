@@ -14,6 +14,7 @@
 #include <assert.h>
 
 #include "base/memory.h"
+#include "base/prefetch.h"
 
 bool pool_init(struct pgbench *pg, struct error *error)
 {
@@ -75,13 +76,13 @@ void block_prefetch(struct pgbench *pg, const struct process *process, uint32_t 
 
 	switch (step) {
 	case BLOCK_BUCKET:
-		__builtin_prefetch(bucket_of(&pg->buffers, block));
-		__builtin_prefetch(&pg->wal.imaged[block / 64]);
+		prefetch_read(bucket_of(&pg->buffers, block));
+		prefetch_read(&pg->wal.imaged[block / 64]);
 		break;
 	case BLOCK_BUFFER:
 		at = *bucket_of(&pg->buffers, block);
 		if (at != BUFFER_NONE)
-			__builtin_prefetch(&pg->buffers.at[at], 1);
+			prefetch_write(&pg->buffers.at[at]);
 		if (process)
 			block_expect(pg, process, block, OP_READ, OP_LATER);
 		break;
@@ -145,7 +146,7 @@ static void victims_prefetch(struct pgbench *pg)
 	const struct buffer *buffer = victim_ahead(&pg->buffers, AHEAD_LATER);
 
 	if (buffer->usage == 0 && buffer->block != BLOCK_NONE)
-		__builtin_prefetch(bucket_of(&pg->buffers, buffer->block), 1);
+		prefetch_write(bucket_of(&pg->buffers, buffer->block));
 	if (buffer->usage == 0 && buffer->flags & BUFFER_DIRTY)
 		block_expect(pg, NULL, buffer->block, OP_WRITE, OP_LATER);
 	buffer = victim_ahead(&pg->buffers, AHEAD_SOON);
