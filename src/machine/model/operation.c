@@ -178,12 +178,12 @@ static uint32_t open_add(struct model *model, uint32_t node, uint32_t thread)
 uint32_t node_open(struct model *model, uint32_t node, uint32_t thread)
 {
 	const struct tree_node *at = &model->tree.nodes.at[node];
-	uint32_t id = opens_find(&model->opens, &at->opens, node_file(model, node), thread);
+	uint32_t handle = opens_handle(&model->opens, &at->opens, node_file(model, node), thread);
 
-	if (!id && !at->file)
-		id = at->opens.first; /* unlinked: another thread's will do */
-	if (id)
-		return model->opens.all.at[id].handle;
+	if (!handle && !at->file) /* unlinked: another thread's will do */
+		handle = model->opens.all.at[at->opens.first].handle;
+	if (handle)
+		return handle;
 	cache_open_pay(model->cache);
 	hold(model, node);
 	return open_add(model, node, thread);
