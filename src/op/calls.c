@@ -93,7 +93,7 @@ static void end(struct calls *calls)
 {
 	calls->options.deliver = NULL;
 	tasks_deinit(calls);
-	index_deinit(&calls->inodes);
+	number_map_deinit(&calls->inodes);
 	names_deinit(calls);
 	array_deinit(&calls->files);
 }

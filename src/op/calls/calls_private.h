@@ -11,25 +11,9 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "op/calls.h"
+#include "op/number_map.h"
 
-#define NONE UINT32_MAX
-
-/* ---- index.c: numbers to numbers ---- */
-
-struct index_slot {
-	uint64_t key;
-	uint32_t value_plus_1; /* 0: free */
-};
-
-struct index {
-	struct index_slot *slots;
-	size_t mask, count;
-};
-
-uint32_t index_get(const struct index *index, uint64_t key); /* NONE: not there */
-void index_put(struct index *index, uint64_t key, uint32_t value);
-void index_remove(struct index *index, uint64_t key);
-void index_deinit(struct index *index);
+#define NONE NUMBER_MAP_NONE
 
 /* ---- name.c: a tree of names ---- */
 
@@ -175,14 +159,14 @@ struct calls {
 
 	ARRAY(struct file) files;
 	ARRAY(struct learned) learned;
-	struct index inodes;
+	struct number_map inodes;
 
 	ARRAY(struct open_file) opens;
 	uint32_t open_free; /* list by next_of_file */
 
 	ARRAY(struct task) tasks;
 	ARRAY(uint32_t) tasks_free;
-	struct index tids;
+	struct number_map tids;
 
 	uint64_t time_ns; /* the latest */
 	struct calls_counts counts;

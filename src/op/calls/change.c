@@ -209,7 +209,7 @@ void name_absent(struct calls *calls, const struct calls_when *when, uint32_t na
 
 void name_failed(struct calls *calls, const struct calls_when *when, uint32_t name, int64_t result)
 {
-	if (result == CALLS_ENOENT)
+	if (result == CALLS_ENOENT && !(name != NONE && calls->names.at[name].is_pseudo))
 		calls->counts.failed_lookups++;
 	else
 		calls->counts.failed_others++;
@@ -514,9 +514,9 @@ void calls_symlink(struct calls *calls, const struct calls_when *when, const cha
 }
 
 void calls_mknod(struct calls *calls, const struct calls_when *when, const struct calls_name *name,
-		 int64_t result)
+		 enum calls_type type, int64_t result)
 {
-	uint32_t found = name_of(calls, when, name, false);
+	uint32_t found = name_of(calls, when, name, false), file;
 
 	if (result < 0) {
 		name_failed(calls, when, found, result);
@@ -525,7 +525,10 @@ void calls_mknod(struct calls *calls, const struct calls_when *when, const struc
 	if (found == NONE || found < NAME_ROOT_COUNT || calls->names.at[found].is_pseudo)
 		return;
 	parents_present(calls, when, found);
-	if (calls->names.at[found].file != NONE)
+	if (calls->names.at[found].kind != NAME_UNKNOWN)
 		name_absent(calls, when, found);
 	file_appears(calls, when, found);
+	file = calls->names.at[found].file;
+	if (file != NONE && type == CALLS_OTHER)
+		calls->files.at[file].is_no_file = true;
 }

@@ -264,7 +264,7 @@ static uint32_t task_add(struct calls *calls, uint32_t tid, uint32_t pid)
 		(void)array_push(&calls->tasks);
 	}
 	calls->tasks.at[task] = (struct task){.tid = tid, .pid = pid, .is_alive = true};
-	index_put(&calls->tids, tid, task);
+	number_map_put(&calls->tids, tid, task);
 	return task;
 }
 
@@ -301,7 +301,7 @@ static void task_remove(struct calls *calls, const struct calls_when *when, uint
 	if (!at->is_alive)
 		return;
 	at->is_alive = false;
-	index_remove(&calls->tids, at->tid);
+	number_map_remove(&calls->tids, at->tid);
 	*array_push(&calls->tasks_free) = task;
 	task_release(calls, when, at);
 }
@@ -309,7 +309,7 @@ static void task_remove(struct calls *calls, const struct calls_when *when, uint
 struct task *task_get(struct calls *calls, const struct calls_when *when)
 {
 	enum { ALL = CALLS_CLONE_FILES | CALLS_CLONE_FS | CALLS_CLONE_VM };
-	uint32_t task = index_get(&calls->tids, when->tid), leader = NONE;
+	uint32_t task = number_map_get(&calls->tids, when->tid), leader = NONE;
 	struct calls_when of_leader = *when;
 
 	if (task != NONE)
@@ -317,7 +317,7 @@ struct task *task_get(struct calls *calls, const struct calls_when *when)
 	if (when->pid && when->pid != when->tid) {
 		of_leader.tid = when->pid;
 		(void)task_get(calls, &of_leader);
-		leader = index_get(&calls->tids, when->pid);
+		leader = number_map_get(&calls->tids, when->pid);
 	} else {
 		calls->counts.tasks_before++;
 	}
@@ -338,16 +338,16 @@ void tasks_deinit(struct calls *calls)
 	array_deinit(&calls->opens);
 	array_deinit(&calls->tasks);
 	array_deinit(&calls->tasks_free);
-	index_deinit(&calls->tids);
+	number_map_deinit(&calls->tids);
 }
 
 void calls_fork(struct calls *calls, const struct calls_when *when, uint32_t child,
 		unsigned int flags)
 {
-	uint32_t parent, old = index_get(&calls->tids, child), task;
+	uint32_t parent, old = number_map_get(&calls->tids, child), task;
 
 	(void)task_get(calls, when);
-	parent = index_get(&calls->tids, when->tid);
+	parent = number_map_get(&calls->tids, when->tid);
 	if (old == parent)
 		return;
 	/* Its number is another's now: that one is gone, and nobody saw it. */
@@ -369,7 +369,7 @@ void calls_same_process(struct calls *calls, uint32_t tid, uint32_t of_tid)
 		return;
 	(void)task_get(calls, &of);
 	task = task_get(calls, &when);
-	other = &calls->tasks.at[index_get(&calls->tids, of_tid)];
+	other = &calls->tasks.at[number_map_get(&calls->tids, of_tid)];
 	before = *task;
 	task->pid = other->pid;
 	task_inherit(calls, task, other, CALLS_CLONE_FILES | CALLS_CLONE_FS | CALLS_CLONE_VM);
@@ -409,7 +409,7 @@ void calls_exec(struct calls *calls, const struct calls_when *when, const struct
 
 void calls_exit(struct calls *calls, const struct calls_when *when, bool is_group)
 {
-	uint32_t task = index_get(&calls->tids, when->tid), pid;
+	uint32_t task = number_map_get(&calls->tids, when->tid), pid;
 
 	if (task == NONE)
 		return;
@@ -422,7 +422,7 @@ void calls_exit(struct calls *calls, const struct calls_when *when, bool is_grou
 
 void calls_reaped(struct calls *calls, const struct calls_when *when, uint32_t child)
 {
-	uint32_t task = index_get(&calls->tids, child);
+	uint32_t task = number_map_get(&calls->tids, child);
 	struct calls_when gone = *when;
 
 	if (task == NONE || child == when->tid)
