@@ -99,6 +99,8 @@ struct open_file {
 	uint64_t position;
 	uint32_t file; /* NONE: of no file */
 	uint32_t name; /* by which it was asked for or told; NONE: by none */
+	uint32_t
+		op_name; /* by which the ops have it open: one of the file's, or what became of that */
 	uint32_t next_of_file;
 	uint32_t references; /* descriptors and mappings; 0: this slot is free */
 	unsigned int flags;  /* CALLS_O_... */
@@ -207,6 +209,8 @@ void emit_name(struct calls *calls, const struct calls_when *when, enum op_kind 
 	       uint64_t bytes);
 void emit_two(struct calls *calls, const struct calls_when *when, enum op_kind kind, uint32_t from,
 	      uint32_t to);
+void emit_as(struct calls *calls, const struct calls_when *when, enum op_kind kind, uint32_t file,
+	     uint32_t name, uint64_t offset, uint64_t bytes);
 /* Likewise, of an open file, which this thread has open from then on. */
 void emit_open(struct calls *calls, const struct calls_when *when, enum op_kind kind, uint32_t open,
 	       uint64_t offset, uint64_t bytes);
@@ -219,7 +223,8 @@ void descriptor_put(struct calls *calls, const struct calls_when *when, struct t
 		    uint32_t open, bool is_cloexec);
 void descriptor_remove(struct calls *calls, const struct calls_when *when, struct table *table,
 		       int fd);
-uint32_t open_add(struct calls *calls, uint32_t file, unsigned int flags);
+/* `name`: by which the ops open it; NONE: whichever the file has. */
+uint32_t open_add(struct calls *calls, uint32_t file, uint32_t name, unsigned int flags);
 void open_put(struct calls *calls, const struct calls_when *when, uint32_t open);
 void open_used(struct calls *calls, uint32_t open, uint32_t tid);
 /* What the descriptor leads to; one that is not known becomes a file of its own. NONE: fd below 0. */

@@ -143,7 +143,26 @@ uint32_t name_present(struct calls *calls, const struct calls_when *when, uint32
 
 /* ---- to be gone ---- */
 
-/* The file goes on, for who has it open, under a name that nobody else can have. */
+static bool is_open_as(const struct calls *calls, uint32_t file, uint32_t name)
+{
+	uint32_t open = calls->files.at[file].first_open;
+
+	while (open != NONE && calls->opens.at[open].op_name != name)
+		open = calls->opens.at[open].next_of_file;
+	return open != NONE;
+}
+
+/* Who has it open by this name has it open by that one now, in the ops. */
+static void opens_rename(struct calls *calls, uint32_t file, uint32_t from, uint32_t to)
+{
+	uint32_t open = calls->files.at[file].first_open;
+
+	for (; open != NONE; open = calls->opens.at[open].next_of_file)
+		if (calls->opens.at[open].op_name == from)
+			calls->opens.at[open].op_name = to;
+}
+
+/* The file goes on, for who has it open by this name, under one that nobody else can have. */
 static void goes_on(struct calls *calls, const struct calls_when *when, uint32_t name,
 		    uint32_t file)
 {
@@ -160,9 +179,12 @@ static void goes_on(struct calls *calls, const struct calls_when *when, uint32_t
 		emit_two(calls, when, OP_RENAME, name, other);
 		emit_name(calls, when, OP_UNLINK, other, 0);
 	}
+	opens_rename(calls, file, name, other);
 	file_remove_name(calls, file, name);
-	calls->files.at[file].name = other;
-	calls->files.at[file].is_deleted = true;
+	if (calls->files.at[file].link_count == 0) {
+		calls->files.at[file].name = other;
+		calls->files.at[file].is_deleted = true;
+	}
 }
 
 /* `kind`: how, an UNLINK or RMDIR; or RENAME: another takes its place, and the op for that comes. */
@@ -170,8 +192,7 @@ void name_gone(struct calls *calls, const struct calls_when *when, uint32_t name
 {
 	uint32_t file = calls->names.at[name].file;
 
-	if (file != NONE && calls->files.at[file].link_count == 1 &&
-	    !calls->files.at[file].is_directory && calls->files.at[file].first_open != NONE) {
+	if (file != NONE && !calls->files.at[file].is_directory && is_open_as(calls, file, name)) {
 		goes_on(calls, when, name, file);
 	} else {
 		if (kind != OP_RENAME && calls->names.at[name].is_in_ops)
@@ -443,6 +464,7 @@ static void file_named_again(struct calls *calls, const struct calls_when *when,
 	if (calls->names.at[before].is_in_ops) {
 		emit_two(calls, when, OP_RENAME, before, name);
 		calls->names.at[before].is_in_ops = false;
+		opens_rename(calls, file, before, name);
 		file_add_name(calls, file, name);
 		return;
 	}

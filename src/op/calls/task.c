@@ -13,8 +13,10 @@
 
 /* ---- open files ---- */
 
-uint32_t open_add(struct calls *calls, uint32_t file, unsigned int flags)
+uint32_t open_add(struct calls *calls, uint32_t file, uint32_t name, unsigned int flags)
 {
+	bool is_its = file != NONE && name != NONE && calls->names.at[name].file == file;
+	uint32_t op_name = is_its || file == NONE ? name : calls->files.at[file].name;
 	uint32_t open = calls->open_free;
 	struct open_file *at;
 
@@ -28,6 +30,7 @@ uint32_t open_add(struct calls *calls, uint32_t file, unsigned int flags)
 	*at = (struct open_file){
 		.file = file,
 		.name = NONE,
+		.op_name = op_name,
 		.next_of_file = NONE,
 		.flags = flags,
 		.is_position_known = true,
@@ -53,12 +56,13 @@ void open_used(struct calls *calls, uint32_t open, uint32_t tid)
 		*array_push(&calls->opens.at[open].users) = tid;
 }
 
-static bool has_it_open(const struct calls *calls, uint32_t file, uint32_t tid)
+/* By this name, through another open file. */
+static bool has_it_open(const struct calls *calls, uint32_t file, uint32_t name, uint32_t tid)
 {
 	uint32_t open = calls->files.at[file].first_open;
 
 	for (; open != NONE; open = calls->opens.at[open].next_of_file)
-		if (is_user(&calls->opens.at[open], tid))
+		if (calls->opens.at[open].op_name == name && is_user(&calls->opens.at[open], tid))
 			return true;
 	return false;
 }
@@ -78,8 +82,8 @@ static void open_remove(struct calls *calls, const struct calls_when *when, uint
 			struct calls_when closing = *when;
 
 			closing.tid = at->users.at[i];
-			if (!has_it_open(calls, file, closing.tid))
-				emit(calls, &closing, OP_CLOSE, file, 0, 0);
+			if (!has_it_open(calls, file, at->op_name, closing.tid))
+				emit_as(calls, &closing, OP_CLOSE, file, at->op_name, 0, 0);
 		}
 		file_let_go(calls, file);
 	}
@@ -184,7 +188,7 @@ uint32_t open_of(struct calls *calls, const struct calls_when *when, int fd)
 	file = file_add(calls, name);
 	calls->files.at[file].existed = true;
 	calls->files.at[file].is_unknown = true;
-	open = open_add(calls, file, CALLS_O_WRITE);
+	open = open_add(calls, file, name, CALLS_O_WRITE);
 	calls->opens.at[open].is_position_known = false;
 	descriptor_put(calls, when, task->table, fd, open, false);
 	return open;
