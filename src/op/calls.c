@@ -57,8 +57,9 @@ void emit_open(struct calls *calls, const struct calls_when *when, enum op_kind 
 
 	if (file == NONE || !is_delivered(calls, file, kind))
 		return;
-	if (kind == OP_CREATE && calls->files.at[file].is_directory)
-		kind = OP_OPEN;
+	/* Of a directory all is metadata. */
+	if (calls->files.at[file].is_directory)
+		kind = kind == OP_CREATE ? OP_OPEN : kind == OP_FDATASYNC ? OP_FSYNC : kind;
 	emit_as(calls, when, kind, file, calls->opens.at[open].op_name, offset, bytes);
 	open_used(calls, open, when->tid);
 }

@@ -79,13 +79,14 @@ static bool ends_with(const char *name, const char *end)
 	return bytes >= end_bytes && strcmp(name + bytes - end_bytes, end) == 0;
 }
 
-/* "openat" has a directory before the name, "open" has none; nor has "stat". */
+/* "openat" has a directory before the name, "open" has none; nor have "stat" and "creat". */
 static bool is_at(const struct syscall *call)
 {
 	const char *name = call->kind->name;
 
-	return (ends_with(name, "at") && !ends_with(name, "stat")) || ends_with(name, "at2") ||
-	       ends_with(name, "statat64");
+	if (ends_with(name, "stat") || ends_with(name, "creat"))
+		return ends_with(name, "fstatat");
+	return ends_with(name, "at") || ends_with(name, "at2") || ends_with(name, "statat64");
 }
 
 static bool is_named(const struct syscall *call, const char *name)
@@ -581,11 +582,26 @@ static void tell_pair(struct calls *calls, const struct calls_when *when,
 	}
 }
 
+/* A socket's name is looked up like any other. */
+static void socket_looked_up(struct calls *calls, const struct calls_when *when,
+			     const struct syscall *call)
+{
+	char text[NAME_BYTES];
+	struct calls_name name = {.directory = CALLS_CWD, .text = text};
+	struct syscall path = *call;
+
+	if (argument_member(call, 1, "sun_path", &path.arguments[0]) &&
+	    argument_string(&path, 0, text, PATH_BYTES_MAX, &name.bytes) && name.bytes)
+		calls_look_up(calls, when, &name, true, CALLS_ENOENT, NULL);
+}
+
 static void tell_socket(struct calls *calls, const struct calls_when *when,
 			const struct syscall *call)
 {
 	if (call->result >= 0)
 		other_is(calls, when, fd_at(calls, when, call, 0));
+	else if (call->result == CALLS_ENOENT && is_named(call, "connect"))
+		socket_looked_up(calls, when, call);
 }
 
 /* Descriptors that come with a message: what they lead to is not told. */
@@ -1014,6 +1030,11 @@ unsigned int syscall_fork_flags(const struct syscall_kind *kind, const struct sy
 	if (comma)
 		flags.bytes = (size_t)(comma - flags.at);
 	return (unsigned int)flags_read(&flags, is_hexadecimal);
+}
+
+bool syscall_is_exit(const struct syscall_kind *kind)
+{
+	return kind->tell == tell_exit;
 }
 
 enum syscall_way syscall_way(const struct syscall_kind *kind)

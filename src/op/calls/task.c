@@ -257,6 +257,8 @@ void memory_put(struct calls *calls, const struct calls_when *when, struct memor
 
 /* ---- tasks ---- */
 
+enum { ALL_SHARED = CALLS_CLONE_FILES | CALLS_CLONE_FS | CALLS_CLONE_VM };
+
 static uint32_t task_add(struct calls *calls, uint32_t tid, uint32_t pid)
 {
 	uint32_t task;
@@ -312,7 +314,6 @@ static void task_remove(struct calls *calls, const struct calls_when *when, uint
 
 struct task *task_get(struct calls *calls, const struct calls_when *when)
 {
-	enum { ALL = CALLS_CLONE_FILES | CALLS_CLONE_FS | CALLS_CLONE_VM };
 	uint32_t task = number_map_get(&calls->tids, when->tid), leader = NONE;
 	struct calls_when of_leader = *when;
 
@@ -327,7 +328,7 @@ struct task *task_get(struct calls *calls, const struct calls_when *when)
 	}
 	task = task_add(calls, when->tid, when->pid ? when->pid : when->tid);
 	task_inherit(calls, &calls->tasks.at[task],
-		     leader != NONE ? &calls->tasks.at[leader] : NULL, ALL);
+		     leader != NONE ? &calls->tasks.at[leader] : NULL, ALL_SHARED);
 	return &calls->tasks.at[task];
 }
 
@@ -372,11 +373,15 @@ void calls_same_process(struct calls *calls, uint32_t tid, uint32_t of_tid)
 	if (tid == of_tid)
 		return;
 	(void)task_get(calls, &of);
+	if (number_map_get(&calls->tids, tid) == NONE) {
+		calls_fork(calls, &of, tid, ALL_SHARED | CALLS_CLONE_THREAD);
+		return;
+	}
 	task = task_get(calls, &when);
 	other = &calls->tasks.at[number_map_get(&calls->tids, of_tid)];
 	before = *task;
 	task->pid = other->pid;
-	task_inherit(calls, task, other, CALLS_CLONE_FILES | CALLS_CLONE_FS | CALLS_CLONE_VM);
+	task_inherit(calls, task, other, ALL_SHARED);
 	task_release(calls, &when, &before);
 }
 
