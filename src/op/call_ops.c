@@ -106,6 +106,9 @@ static const struct import_remark remarks[] = {
 	 "descriptor was open before the trace and its file is not known: a file of its own",
 	 "descriptors were open before the trace and their files are not known: files of their own",
 	 true},
+	{"unnamed_files",
+	 "file was opened by a name that is not told: a file of its own for each opening",
+	 "files were opened by names that are not told: a file of its own for each opening", true},
 	{"unknown_reads", "read of them", "reads of them", false},
 	{"unknown_read_bytes", "byte read of them", "bytes read of them", false},
 	{"unknown_writes", "write to them", "writes to them", false},
@@ -186,6 +189,7 @@ static void data_note(struct import *import, const struct calls_counts *counts)
 	note(import, "transfer_bytes", counts->transferred.read_bytes);
 	note(import, "transfers_to_files", counts->transferred.writes);
 	note(import, "unknown_files", counts->unknown_files);
+	note(import, "unnamed_files", counts->unnamed_files);
 	note(import, "unknown_reads", counts->unknown.reads);
 	note(import, "unknown_read_bytes", counts->unknown.read_bytes);
 	note(import, "unknown_writes", counts->unknown.writes);
@@ -221,16 +225,21 @@ static void rest_note(struct import *import, const struct calls_counts *counts)
 	note(import, "mapped_bytes", counts->mapped_bytes);
 }
 
+enum { UNKNOWN_TOLD_MAX = 50 };
+
 /* Files of which only a descriptor is known are listed apart, one by one. */
 static void unknown_note(struct import *import, struct calls *calls)
 {
-	for (uint32_t i = 0; i < calls_file_count(calls); i++) {
+	unsigned int told = 0;
+
+	for (uint32_t i = 0; i < calls_file_count(calls) && told < UNKNOWN_TOLD_MAX; i++) {
 		char read[SIZE_TEXT_BYTES * 2], written[SIZE_TEXT_BYTES * 2];
 		struct calls_file file;
 
 		calls_file_get(calls, i, &file);
 		if (!file.is_unknown || file.is_no_file || file.sum.reads + file.sum.writes == 0)
 			continue;
+		told++;
 		import_remark(import, "unknown_file", false, 0,
 			      "%.80s: %s byte%s read, %s written, of a file that is not known",
 			      path_text(import->source.paths, file.path),

@@ -210,6 +210,7 @@ void calls_counts(const struct calls *calls, struct calls_counts *counts)
 		if (file->sum.reads + file->sum.writes == 0)
 			continue;
 		counts->files++;
+		counts->unnamed_files += file->is_unnamed;
 		if (file->is_unknown) {
 			counts->unknown_files++;
 			sum_up(&counts->unknown, &file->sum);
@@ -233,6 +234,7 @@ void calls_file_get(struct calls *calls, uint32_t number, struct calls_file *fil
 		.size_bytes = at->size,
 		.is_size_exact = at->is_size_exact,
 		.is_unknown = at->is_unknown,
+		.is_unnamed = at->is_unnamed,
 		.is_deleted = at->is_deleted,
 		.is_directory = at->is_directory,
 		.is_no_file = at->is_no_file,
@@ -312,7 +314,7 @@ void calls_existing(struct calls *calls,
 		if (all.files[i] == NONE || calls->names.at[i].is_pseudo)
 			continue;
 		at = &calls->files.at[all.files[i]];
-		if (at->is_no_file && at->is_unknown)
+		if (at->is_no_file && (at->is_unknown || at->is_unnamed))
 			continue;
 		mark_above(calls, all.is_implied, i);
 		found(context, &(struct calls_existing){.path = name_first_path(calls, i),

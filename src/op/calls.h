@@ -77,7 +77,7 @@ struct calls_facts {
 	size_t path_bytes;
 	bool is_deleted; /* `path` was its name */
 	bool has_inode, has_size, has_position, has_flags;
-	uint64_t device, inode; /* any numbers that tell files apart */
+	uint64_t device, inode; /* the device's major << 32 | minor */
 	uint64_t size_bytes;
 	uint64_t position;  /* of the open file */
 	unsigned int flags; /* CALLS_O_..., of the open file */
@@ -359,6 +359,7 @@ struct calls_counts {
 	struct calls_sum not_files; /* pipes, sockets, terminals, /proc, /sys, /dev: not in `all` */
 	uint64_t files;             /* regular files that were read or written */
 	uint64_t unknown_files;     /* of them: descriptors whose opening and name are not known */
+	uint64_t unnamed_files;     /* of them: opened, and it is not told what */
 	uint64_t eof_reads;         /* of regular files: returned 0 */
 	uint64_t failed_reads, failed_writes; /* of regular files */
 	uint64_t failed_lookups;              /* ENOENT: names that are not there */
@@ -385,6 +386,7 @@ struct calls_file {
 	uint64_t size_bytes; /* now */
 	bool is_size_exact;  /* else it is at least that */
 	bool is_unknown;     /* a descriptor whose opening and name are not known */
+	bool is_unnamed;     /* its opening was seen, and not what was opened */
 	bool is_deleted, is_directory, is_no_file;
 };
 uint32_t calls_file_count(const struct calls *calls);

@@ -1015,18 +1015,20 @@ unsigned int syscall_fork_flags(const struct syscall_kind *kind, const struct sy
 {
 	struct syscall all = {.argument_count = 1};
 	struct syscall_text flags;
-	const char *comma = memchr(shown->at, ',', shown->bytes);
+	const char *comma;
 
 	if (strcmp(kind->name, "vfork") == 0)
 		return CALLS_CLONE_VM | CALLS_CLONE_VFORK;
-	if (strcmp(kind->name, "fork") == 0)
+	if (strcmp(kind->name, "fork") == 0 || shown->bytes == 0)
 		return 0;
 	all.arguments[0] = *shown;
 	if (argument_member(&all, 0, "flags", &flags))
 		return (unsigned int)flags_read(&flags, is_hexadecimal);
+	/* Its flags are behind a pointer. What calls it is pthread_create(), nearly always. */
 	if (strcmp(kind->name, "clone3") == 0)
-		return 0;
+		return CALLS_CLONE_VM | CALLS_CLONE_FS | CALLS_CLONE_FILES | CALLS_CLONE_THREAD;
 	flags = *shown;
+	comma = memchr(shown->at, ',', shown->bytes);
 	if (comma)
 		flags.bytes = (size_t)(comma - flags.at);
 	return (unsigned int)flags_read(&flags, is_hexadecimal);

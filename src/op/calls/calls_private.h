@@ -80,6 +80,7 @@ struct file {
 	bool has_inode;
 	bool existed;    /* before the start */
 	bool is_unknown; /* a descriptor's, of which nothing else is known */
+	bool is_unnamed; /* likewise, but its opening was seen */
 	bool is_deleted; /* without a name but the one that it got here */
 	bool is_directory;
 	bool is_no_file;

@@ -280,8 +280,9 @@ static uint32_t open_unnamed(struct calls *calls, const struct calls_when *when,
 {
 	uint32_t open;
 
-	(void)open_of(calls, when, fd);
-	open = open_known(calls, when, fd);
+	open = open_of(calls, when, fd);
+	calls->files.at[calls->opens.at[open].file].is_unknown = false;
+	calls->files.at[calls->opens.at[open].file].is_unnamed = true;
 	calls->opens.at[open].flags = flags;
 	calls->opens.at[open].is_position_known = true;
 	if (flags & CALLS_O_DIRECTORY)
@@ -351,7 +352,28 @@ void calls_open(struct calls *calls, const struct calls_when *when, const struct
 
 /* ---- what is told of one ---- */
 
-/* A descriptor that was known by its number only has a name now. */
+/* The file with this inode, of which no name is told: it has one of its own. */
+static uint32_t file_numbered(struct calls *calls, const struct calls_facts *facts)
+{
+	uint32_t file = file_of_inode(calls, facts->device, facts->inode), name;
+	char text[96];
+	int bytes;
+
+	if (file != NONE)
+		return file;
+	bytes = snprintf(text, sizeof(text), "dev %u:%u ino 0x%llx",
+			 (unsigned int)(facts->device >> 32), (unsigned int)facts->device,
+			 (unsigned long long)facts->inode);
+	name = name_make_unique(calls, text, (size_t)bytes);
+	calls->names.at[name].kind = NAME_FILE;
+	calls->names.at[name].existed = calls->names.at[name].is_in_ops = true;
+	file = file_add(calls, name);
+	calls->files.at[file].existed = true;
+	file_has_inode(calls, file, facts->device, facts->inode);
+	return file;
+}
+
+/* A descriptor that was known by its number only is told from others now. */
 static void unknown_named(struct calls *calls, const struct calls_when *when, int fd,
 			  const struct calls_facts *facts, uint32_t name)
 {
@@ -363,7 +385,7 @@ static void unknown_named(struct calls *calls, const struct calls_when *when, in
 
 	if (facts->is_deleted)
 		return;
-	file = file_named(calls, when, name, facts);
+	file = name == NONE ? file_numbered(calls, facts) : file_named(calls, when, name, facts);
 	open = file == NONE ? open_other(calls, before.flags)
 			    : open_add(calls, file, name, before.flags);
 	calls->opens.at[open].position = before.position;
@@ -410,6 +432,11 @@ static void known_anew(struct calls *calls, const struct calls_when *when, int f
 		descriptor_put(calls, when, table, fd, open, false);
 }
 
+static bool has_no_name(const struct file *file)
+{
+	return file->is_unknown || file->is_unnamed;
+}
+
 /* Does it lead there by all that is known, so that there is nothing to do? */
 static bool leads_there(const struct calls *calls, uint32_t open, uint32_t name,
 			const struct calls_facts *facts)
@@ -418,12 +445,14 @@ static bool leads_there(const struct calls *calls, uint32_t open, uint32_t name,
 	const struct file *file = at->file == NONE ? NULL : &calls->files.at[at->file];
 
 	if (facts->type == CALLS_OTHER)
-		return !file || file->is_no_file || !file->is_unknown;
-	if (name == NONE || (name == at->name && !(file && file->is_unknown)))
+		return !file || file->is_no_file || !has_no_name(file);
+	if (name == NONE && !(facts->has_inode && file && has_no_name(file)))
+		return true;
+	if (name == at->name && !(file && has_no_name(file)))
 		return true;
 	if (!file)
 		return calls->names.at[name].is_pseudo;
-	if (file->is_unknown)
+	if (has_no_name(file))
 		return false;
 	if (facts->has_inode && file->has_inode)
 		return file->device == facts->device && file->inode == facts->inode;
@@ -446,8 +475,8 @@ void calls_known_file(struct calls *calls, const struct calls_when *when, int fd
 	} else if (!leads_there(calls, open, name, facts)) {
 		const struct open_file *known = &calls->opens.at[open];
 
-		if (known->file != NONE && calls->files.at[known->file].is_unknown &&
-		    name != NONE) {
+		if (known->file != NONE && has_no_name(&calls->files.at[known->file]) &&
+		    facts->type != CALLS_OTHER) {
 			unknown_named(calls, when, fd, facts, name);
 		} else if (known->file != NONE && facts->type == CALLS_OTHER) {
 			file_facts(calls, known->file, facts);
