@@ -71,11 +71,34 @@ static const struct import_format *format_recognise(const struct input *input)
 	return best;
 }
 
+/* What is not text, and whose format is not known: say what it is if that is easy to see. */
+static void unknown_say(const struct input *input, const char *names, struct error *error)
+{
+	const unsigned char *at = input->at;
+	size_t bytes = input_visible(input);
+
+	if (bytes >= 512 && memcmp(at + 257, "ustar", 5) == 0)
+		error_at(error, input->name, 0, 0,
+			 "is a tar archive: hand over what is in it, as in tar -xOf FILE | refault "
+			 "import --summary -");
+	else if (bytes >= 4 && memcmp(at, "PK\3\4", 4) == 0)
+		error_at(error, input->name, 0, 0,
+			 "is a zip archive: hand over what is in it, as in unzip -p FILE | refault "
+			 "import --summary -");
+	else if (bytes >= 2 && (memcmp(at, "\xff\xfe", 2) == 0 || memcmp(at, "\xfe\xff", 2) == 0))
+		error_at(error, input->name, 0, 0,
+			 "is text in UTF-16: convert it, as in iconv -f UTF-16 -t UTF-8");
+	else
+		error_at(error, input->name, 0, 0,
+			 "is not a trace in any known format (%s); what it holds is not text",
+			 names);
+}
+
 static const struct import_format *format_choose(struct input *input, const char *name,
 						 const char *columns, struct error *error)
 {
 	const struct import_format *format;
-	char names[200];
+	char names[300];
 
 	format_names(names, sizeof(names));
 	if (name && !format_named(name)) {
@@ -98,9 +121,7 @@ static const struct import_format *format_choose(struct input *input, const char
 		return format_named("text");
 	format = format_recognise(input);
 	if (!format)
-		error_at(error, input->name, 0, 0,
-			 "is not a trace in any known format (%s); what it holds is not text",
-			 names);
+		unknown_say(input, names, error);
 	return format;
 }
 

@@ -390,7 +390,8 @@ static void a_missing_or_wrong_header_is_named(void **state)
 		assert_false(trace_read(&list, file_write("a.csv", files[i], strlen(files[i])),
 					NULL, &error));
 		assert_string_equal(error.message, "the header line was expected: "
-						   "time_ns,thread,op,path,offset,bytes");
+						   "time_ns,thread,op,path,offset,bytes (of "
+						   "another text, --columns says what is where)");
 		assert_int_equal(error.line, 1);
 		assert_int_equal(error.column, 1);
 		op_list_deinit(&list);
