@@ -771,10 +771,10 @@ static const char *kind_wrong(const struct model *model, const struct op *op, ui
 	if (at->is_symlink && !of_name)
 		return "it is a symbolic link, and none is followed here: the path that it leads "
 		       "to was expected";
-	if ((kind == OP_UNLINK || kind == OP_RMDIR) && at->is_directory && at->entries > 0)
-		return "the directory is not empty";
 	if ((kind == OP_RMDIR || kind == OP_UNLINK || kind == OP_RENAME) && node == TREE_ROOT)
 		return "it is the root directory";
+	if ((kind == OP_UNLINK || kind == OP_RMDIR) && at->is_directory && at->entries > 0)
+		return "the directory is not empty";
 	if ((kind == OP_READ_DIRECT || kind == OP_WRITE_DIRECT) && !model->fs->read &&
 	    !model->fs->direct_bytes && !direct_is_aligned(op, SECTOR_BYTES))
 		return "with O_DIRECT the kernel takes offsets and lengths that are multiples of "
