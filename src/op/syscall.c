@@ -1034,6 +1034,11 @@ unsigned int syscall_fork_flags(const struct syscall_kind *kind, const struct sy
 	return (unsigned int)flags_read(&flags, is_hexadecimal);
 }
 
+bool syscall_is_wait(const struct syscall_kind *kind)
+{
+	return kind->tell == tell_wait;
+}
+
 bool syscall_is_exit(const struct syscall_kind *kind)
 {
 	return kind->tell == tell_exit;

@@ -48,6 +48,9 @@ bool syscall_is_fork(const struct syscall_kind *kind);
 unsigned int syscall_fork_flags(const struct syscall_kind *kind, const struct syscall_text *shown,
 				bool is_hexadecimal);
 
+/* Does it return when a child is gone? */
+bool syscall_is_wait(const struct syscall_kind *kind);
+
 /* Does it end a thread, so that it never returns? */
 bool syscall_is_exit(const struct syscall_kind *kind);
 

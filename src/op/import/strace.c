@@ -19,7 +19,8 @@
  *            or, when there are others, of the only one left.
  * Terminals  what strace and the traced programs write there comes in the middle of lines: a call that
  *            another process attaches to, or that writes there itself, is put together again.
- * -ff        writes a file for each thread, NAME.PID: see strace_files.h.
+ * -ff        writes a file for each thread, NAME.PID. Such a file is read alone if it is named itself; NAME, or a directory,
+ *            means all of them, in the order of their time stamps (op/file_set.h).
  * Source     strace 4.26 to 6.1: src/strace.c (printleader), src/syscall.c, src/util.c, strace(1).
  */
 #include <stdio.h>
@@ -27,6 +28,7 @@
 
 #include "base/size.h"
 #include "op/call_ops.h"
+#include "op/file_set.h"
 #include "op/import.h"
 #include "op/number_map.h"
 #include "op/rows.h"
@@ -72,6 +74,7 @@ enum clock { CLOCK_UNKNOWN, CLOCK_NONE, CLOCK_DAY, CLOCK_EPOCH, CLOCK_RELATIVE }
 
 struct strace {
 	struct rows rows;
+	struct input *input; /* the one that is import's own, while rows are another file's */
 	struct call_ops ops;
 	struct broken broken;
 	ARRAY(struct thread) threads;
@@ -81,6 +84,7 @@ struct strace {
 	uint64_t time_ns;           /* since the first */
 	uint64_t days;
 	uint32_t main_tid;        /* of lines without a number; 0: not known */
+	uint32_t file_tid;        /* likewise, by the name of the file that the row is of */
 	uint32_t attached_leader; /* "Process N attached with K threads"; 0: none, or several */
 	uint32_t attached_left, attached_count;
 	bool has_numbered; /* there were lines with a number */
@@ -591,7 +595,7 @@ static uint32_t line_tid(struct strace *state, const struct line *line)
 	uint32_t tid = line->tid;
 
 	if (!line->has_tid) {
-		tid = unnumbered_tid(state);
+		tid = state->file_tid ? state->file_tid : unnumbered_tid(state);
 		if (!thread_find(state, tid))
 			(void)thread_add(state, tid);
 		return tid;
@@ -636,6 +640,11 @@ static void thread_exits(struct import *import, uint32_t tid, uint64_t line)
 	thread->is_alive = false;
 }
 
+static bool is_of_files(const struct import *import)
+{
+	return import->files && import->files->members.count > 1;
+}
+
 /* ---- what a line says ---- */
 
 static void call_tell(struct import *import, uint32_t tid, uint64_t time_ns, uint64_t line,
@@ -645,7 +654,8 @@ static void call_tell(struct import *import, uint32_t tid, uint64_t time_ns, uin
 	struct calls_when when = when_of(state, tid, line);
 	enum syscall_way way;
 
-	if (!call->kind)
+	/* In a file of its own a wait stands where it began, before what the child did meanwhile. */
+	if (!call->kind || (is_of_files(import) && syscall_is_wait(call->kind)))
 		return;
 	when.time_ns = time_ns;
 	way = syscall_way(call->kind);
@@ -1149,6 +1159,24 @@ static bool row_read(struct import *import, const struct row *row, struct error 
 	return line_read(import, row, false, error);
 }
 
+/* One file of several was named. */
+static void siblings_remark(struct import *import)
+{
+	size_t bytes = strlen(import->input->name);
+	char *stem = memory_alloc(bytes + 1, 1);
+	struct file_set *all;
+
+	memcpy(stem, import->input->name, bytes);
+	stem[strrchr(stem, '.') - stem] = '\0';
+	all = file_set_find(stem);
+	if (all && all->members.count > 1)
+		import_remark(import, "one_of_files", false, 0,
+			      "one of %zu files of strace -ff: %.200s means all of them",
+			      all->members.count, stem);
+	file_set_destroy(all);
+	memory_free(stem);
+}
+
 static void reading_finish(struct import *import)
 {
 	struct strace *state = import->state;
@@ -1159,8 +1187,48 @@ static void reading_finish(struct import *import)
 		pending_drop(import, &state->threads.at[i]);
 	if (state->clock == CLOCK_UNKNOWN)
 		import_note(import, &no_stamps, 1, 0);
+	if (is_of_files(import))
+		import_remark(import, "files", false, 0,
+			      "%zu files of strace -ff, in the order of their time stamps",
+			      import->files->members.count);
+	else if (state->main_tid && !state->has_numbered)
+		siblings_remark(import);
 	import_note(import, &cannot_see, 1, 0);
 	call_ops_finish(&state->ops, import);
+}
+
+/* For file_set.h: of the time of day or since 1970, and no other. */
+static bool row_stamp(const struct row *row, uint64_t *ns, bool *is_day)
+{
+	struct stamp stamp;
+
+	(void)line_split(row, &stamp);
+	*ns = stamp.ns;
+	*is_day = stamp.clock == CLOCK_DAY;
+	return stamp.clock == CLOCK_DAY || stamp.clock == CLOCK_EPOCH;
+}
+
+static enum row_found row_get(struct import *import, struct row *row, struct error *error)
+{
+	struct strace *state = import->state;
+	enum row_found found;
+
+	if (!is_of_files(import))
+		return row_next(&state->rows, import, row, error);
+	found = file_set_next(import->files, import, row_stamp, row, &state->file_tid, error);
+	if (found != ROW_FOUND)
+		import->input = state->input;
+	return found;
+}
+
+/* Of one of several files nobody could say which line it is. */
+static bool row_of_one_read(struct import *import, struct row *row, struct error *error)
+{
+	struct strace *state = import->state;
+	bool fine = row_read(import, row, error) || import_row_wrong(import, error);
+
+	import->input = state->input;
+	return fine;
 }
 
 static bool strace_next(struct import *import, struct op *ops, size_t count, size_t *got,
@@ -1173,7 +1241,7 @@ static bool strace_next(struct import *import, struct op *ops, size_t count, siz
 		*got = call_ops_take(&state->ops, ops, count);
 		if (*got)
 			return true;
-		switch (row_next(&state->rows, import, &row, error)) {
+		switch (row_get(import, &row, error)) {
 		case ROW_FOUND:
 			break;
 		case ROW_END:
@@ -1184,7 +1252,7 @@ static bool strace_next(struct import *import, struct op *ops, size_t count, siz
 		case ROW_FAILED:
 			return false;
 		}
-		if (!row_read(import, &row, error) && !import_row_wrong(import, error))
+		if (!row_of_one_read(import, &row, error))
 			return false;
 	}
 }
@@ -1197,14 +1265,39 @@ static void threads_deinit(struct strace *state)
 	number_map_deinit(&state->tids);
 }
 
+static bool reading_begin(struct import *import, struct error *error)
+{
+	struct strace *state = import->state;
+
+	state->input = import->input;
+	state->rows.bytes_max = LINE_BYTES_MAX;
+	return !is_of_files(import) ||
+	       file_set_begin(import->files, LINE_BYTES_MAX, row_stamp, error);
+}
+
+/* "trace.4100", of -ff; 0: the name says nothing. */
+static uint32_t name_number(const char *name)
+{
+	size_t bytes = strlen(name), at = bytes;
+	const char *digits;
+	uint64_t number;
+
+	while (at > 0 && is_digit(name[at - 1]))
+		at--;
+	digits = name + at;
+	if (at == 0 || name[at - 1] != '.' || !digits_read(&digits, name + bytes, &number) ||
+	    number > PID_MAX)
+		return 0;
+	return (uint32_t)number;
+}
+
 static bool strace_begin(struct import *import, struct error *error)
 {
 	struct strace *state = import->state;
 
-	(void)error;
-	state->rows.bytes_max = LINE_BYTES_MAX;
+	state->main_tid = name_number(import->input->name);
 	call_ops_begin(&state->ops, import);
-	return true;
+	return reading_begin(import, error);
 }
 
 static bool strace_again(struct import *import, struct error *error)
@@ -1212,12 +1305,11 @@ static bool strace_again(struct import *import, struct error *error)
 	struct strace *state = import->state;
 	struct call_ops ops = state->ops;
 
-	(void)error;
 	threads_deinit(state);
 	memory_free(state->broken.text);
-	*state = (struct strace){.ops = ops, .rows.bytes_max = LINE_BYTES_MAX};
+	*state = (struct strace){.ops = ops, .main_tid = name_number(import->input->name)};
 	call_ops_again(&state->ops, import);
-	return true;
+	return reading_begin(import, error);
 }
 
 static void strace_end(struct import *import)
@@ -1251,6 +1343,7 @@ static enum import_match strace_match(const unsigned char *head, size_t bytes, b
 const struct import_format format_strace = {
 	.about = {.name = "strace", .summary = "the text that strace writes, with most options"},
 	.readings = IMPORT_TWICE,
+	.reads_sets = true,
 	.state_bytes = sizeof(struct strace),
 	.match = strace_match,
 	.begin = strace_begin,
