@@ -163,6 +163,9 @@ void calls_fork(struct calls *calls, const struct calls_when *when, uint32_t chi
 /* This thread is of that process and shares all with it, as far as both are known. */
 void calls_same_process(struct calls *calls, uint32_t tid, uint32_t of_tid);
 
+/* The thread's number, which was not known, is this. */
+void calls_renumber(struct calls *calls, uint32_t tid, uint32_t new_tid);
+
 /* `name` may be not known. A result below 0: failed. */
 void calls_exec(struct calls *calls, const struct calls_when *when, const struct calls_name *name,
 		int64_t result);
@@ -368,8 +371,9 @@ struct calls_counts {
 	uint64_t
 		appends_unknown; /* appended to a file whose size is not known: at the least size */
 	uint64_t changes_unseen; /* files that came, went or grew without a call that was seen */
-	uint64_t tasks_before;   /* threads whose beginning was not seen */
-	uint64_t fsyncs;         /* fsync, fdatasync, msync, syncfs, sync that returned 0 */
+	uint64_t threads, processes;
+	uint64_t tasks_before;       /* threads whose beginning was not seen */
+	uint64_t fsyncs;             /* fsync, fdatasync, msync, syncfs, sync that returned 0 */
 	uint64_t synchronous_writes; /* to O_SYNC or O_DSYNC: an fsync or fdatasync op each */
 	uint64_t mapped_bytes;       /* of files */
 	uint64_t unseen[CALLS_UNSEEN_COUNT];

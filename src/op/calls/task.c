@@ -271,6 +271,8 @@ static uint32_t task_add(struct calls *calls, uint32_t tid, uint32_t pid)
 	}
 	calls->tasks.at[task] = (struct task){.tid = tid, .pid = pid, .is_alive = true};
 	number_map_put(&calls->tids, tid, task);
+	calls->counts.threads++;
+	calls->counts.processes += tid == pid;
 	return task;
 }
 
@@ -361,6 +363,19 @@ void calls_fork(struct calls *calls, const struct calls_when *when, uint32_t chi
 	task = task_add(calls, child,
 			flags & CALLS_CLONE_THREAD ? calls->tasks.at[parent].pid : child);
 	task_inherit(calls, &calls->tasks.at[task], &calls->tasks.at[parent], flags);
+}
+
+void calls_renumber(struct calls *calls, uint32_t tid, uint32_t new_tid)
+{
+	uint32_t task = number_map_get(&calls->tids, tid);
+
+	if (task == NONE || number_map_get(&calls->tids, new_tid) != NONE)
+		return;
+	number_map_remove(&calls->tids, tid);
+	number_map_put(&calls->tids, new_tid, task);
+	if (calls->tasks.at[task].pid == tid)
+		calls->tasks.at[task].pid = new_tid;
+	calls->tasks.at[task].tid = new_tid;
 }
 
 void calls_same_process(struct calls *calls, uint32_t tid, uint32_t of_tid)

@@ -570,13 +570,10 @@ static uint32_t unnumbered_tid(struct strace *state)
 static void main_is(struct strace *state, uint32_t tid)
 {
 	struct thread *main = thread_find(state, state->main_tid);
-	struct calls_when when;
 
 	if (!main)
 		return;
-	calls_same_process(state->ops.calls, tid, state->main_tid);
-	when = when_of(state, state->main_tid, 0);
-	calls_exit(state->ops.calls, &when, false);
+	calls_renumber(state->ops.calls, state->main_tid, tid);
 	/* It is the same thread: what has begun goes on under its number. */
 	number_map_remove(&state->tids, state->main_tid);
 	number_map_put(&state->tids, tid, (uint32_t)(main - state->threads.at));
