@@ -75,7 +75,9 @@ struct import {
 	uint32_t found_path;   /* the next one whose `exists` is due */
 	bool is_bare;
 	uint64_t first_rows; /* of the first reading, in the second */
-	uint64_t delivered;  /* ops */
+	void (*progress)(void *context, uint64_t done, uint64_t total);
+	void *progress_context;
+	uint64_t delivered; /* ops */
 	bool ended;
 	struct error failure; /* kind ERROR_NONE: none yet */
 };

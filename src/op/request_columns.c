@@ -173,11 +173,14 @@ static bool is_header_with(const struct request_columns *columns, const struct r
 
 	for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++) {
 		unsigned int place = columns->place[numbers[n]];
-		const struct field *field = &fields[place - 1];
+		const struct field *field;
 
 		if (place == 0)
 			continue;
-		if (place > count || field->bytes == 0)
+		if (place > count)
+			return false;
+		field = &fields[place - 1];
+		if (field->bytes == 0)
 			return false;
 		for (size_t i = 0; i < field->bytes; i++) {
 			if (field->at[i] >= '0' && field->at[i] <= '9')

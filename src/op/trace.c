@@ -138,17 +138,42 @@ static void reading_end(struct import *import, const struct error *failure)
 		import_too_many_wrong(import, &import->failure);
 }
 
+static bool reads_twice(const struct import *import)
+{
+	return import->format->readings == IMPORT_TWICE ||
+	       (import->format->readings == IMPORT_TWICE_FOR_FILES && !import->is_bare);
+}
+
+/* Of two readings, the first is the first half. */
+static void import_progress(const struct op_source *source, uint64_t *done, uint64_t *total)
+{
+	const struct import *import = (const struct import *)source;
+
+	input_progress(import->input, done, total);
+	if (!reads_twice(import))
+		return;
+	if (import->is_second)
+		*done += *total;
+	*total *= 2;
+}
+
 /*
  * The first of two readings: all notes, all files that are found to have been there, and every
  * mistake, before anything is delivered.
  */
 static bool first_reading(struct import *import)
 {
+	enum { BATCHES_A_WORD = 256 };
 	struct op ops[256];
 	struct error failure;
+	uint64_t done, total;
 	size_t got = 1;
 
-	while (!import->ended) {
+	for (unsigned int batch = 1; !import->ended; batch++) {
+		if (import->progress && batch % BATCHES_A_WORD == 0) {
+			import_progress(&import->source, &done, &total);
+			import->progress(import->progress_context, done, total);
+		}
 		if (!import->format->next(import, ops, 256, &got, &failure))
 			reading_end(import, &failure);
 		else if (got == 0)
@@ -194,12 +219,6 @@ static size_t found_deliver(struct import *import, struct op *ops, size_t count)
 	return given;
 }
 
-static bool reads_twice(const struct import *import)
-{
-	return import->format->readings == IMPORT_TWICE ||
-	       (import->format->readings == IMPORT_TWICE_FOR_FILES && !import->is_bare);
-}
-
 static bool import_next(struct op_source *source, struct op *ops, size_t count, size_t *got,
 			struct error *error)
 {
@@ -235,11 +254,6 @@ static bool import_next(struct op_source *source, struct op *ops, size_t count, 
 		return false;
 	}
 	return true;
-}
-
-static void import_progress(const struct op_source *source, uint64_t *done, uint64_t *total)
-{
-	input_progress(((const struct import *)source)->input, done, total);
 }
 
 static void import_destroy(struct op_source *source)
@@ -279,6 +293,8 @@ struct op_source *trace_open(const char *path, const struct trace_options *optio
 	import->files = file_set_find(path);
 	if (import->files)
 		path = import->files->members.at[0].path;
+	import->progress = options->progress;
+	import->progress_context = options->progress_context;
 	import->input = input_open(path, error);
 	if (!import->input)
 		goto failed;
