@@ -40,6 +40,7 @@ void emit_as(struct calls *calls, const struct calls_when *when, enum op_kind ki
 
 	if (!is_delivered(calls, file, kind))
 		return;
+	calls->files.at[file].has_ops = true;
 	op.path = name_path(calls, name);
 	deliver(calls, when, &op);
 }
@@ -314,7 +315,8 @@ void calls_existing(struct calls *calls,
 		if (all.files[i] == NONE || calls->names.at[i].is_pseudo)
 			continue;
 		at = &calls->files.at[all.files[i]];
-		if (at->is_no_file && (at->is_unknown || at->is_unnamed))
+		/* One that was told apart by its descriptor only, and is known better now. */
+		if ((at->is_unknown || at->is_unnamed) && (at->is_no_file || !at->has_ops))
 			continue;
 		mark_above(calls, all.is_implied, i);
 		found(context, &(struct calls_existing){.path = name_first_path(calls, i),

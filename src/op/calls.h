@@ -121,7 +121,8 @@ enum {
 	CALLS_CLONE_THREAD = 0x10000,
 };
 
-#define CALLS_AT_POSITION   UINT64_MAX /* for an offset: where the open file stands */
+#define CALLS_AT_POSITION   UINT64_MAX       /* for an offset: where the open file stands */
+#define CALLS_NOT_TOLD      (UINT64_MAX - 1) /* elsewhere, and it is not told where */
 #define CALLS_ASKED_UNKNOWN UINT64_MAX
 
 /*
@@ -233,7 +234,7 @@ void calls_write(struct calls *calls, const struct calls_when *when, int fd, uin
 /* sendfile, splice, copy_file_range: a read of the one and a write of the other. */
 struct calls_transfer {
 	int from, to;
-	uint64_t from_offset, to_offset; /* CALLS_AT_POSITION */
+	uint64_t from_offset, to_offset; /* also CALLS_AT_POSITION, CALLS_NOT_TOLD */
 	uint64_t asked;
 };
 void calls_transfer(struct calls *calls, const struct calls_when *when,

@@ -84,6 +84,13 @@ static const struct import_remark cached_uses = {
 		"operations",
 };
 
+static const struct import_remark cached_uses_counted = {
+	.key = "page_cache_uses",
+	.one = "use of cached or missing pages (mm_filemap_get_pages, _fault, _map_pages): counted",
+	.many = "uses of cached or missing pages (mm_filemap_get_pages, _fault, _map_pages): "
+		"counted",
+};
+
 static const struct import_remark by_advice = {
 	.key = "pages_deleted_by_advice",
 	.one = "page was deleted by fadvise, as its call chain shows",
@@ -194,16 +201,17 @@ static bool event_read(const struct syscall_text *text, struct event *event)
 	offset.bytes -= dash ? last.bytes + 1 : 0;
 	if (!text_number(&offset, false, &event->offset) || event->offset >= OP_END_MAX)
 		return false;
+	event->offset &= ~(PAGE_BYTES - 1);
 	if (dash &&
 	    (!text_number(&last, false, &number) || number < event->offset || number >= OP_END_MAX))
 		return false;
 	if (dash)
 		event->pages = pages_from_bytes_up(number + 1 - event->offset);
-	if (!value_of(text, "order", &order))
-		return true;
-	if (!text_number(&order, false, &number) || number > ORDER_MAX)
-		return false;
-	event->pages = UINT64_C(1) << number;
+	if (value_of(text, "order", &order)) {
+		if (!text_number(&order, false, &number) || number > ORDER_MAX)
+			return false;
+		event->pages = UINT64_C(1) << number;
+	}
 	return event->pages << PAGE_SHIFT <= OP_END_MAX - event->offset;
 }
 
@@ -276,6 +284,21 @@ void filemap_called_by(struct filemap *filemap, const char *symbol, size_t bytes
 			cause_is(filemap, table[i].cause);
 }
 
+static void end_keep(struct filemap *filemap, uint32_t path, uint64_t end)
+{
+	while (filemap->ends.count <= path)
+		*array_push(&filemap->ends) = 0;
+	if (filemap->ends.at[path] < end)
+		filemap->ends.at[path] = end;
+}
+
+void filemap_found(const struct filemap *filemap, struct import *import)
+{
+	for (uint32_t i = 0; i < filemap->ends.count; i++)
+		if (filemap->ends.at[i])
+			import_file_found(import, i, filemap->ends.at[i]);
+}
+
 bool filemap_read(struct filemap *filemap, struct import *import, enum filemap_kind kind,
 		  const struct syscall_text *text, const struct syscall_text *task, struct op *op,
 		  bool *is_op)
@@ -287,7 +310,7 @@ bool filemap_read(struct filemap *filemap, struct import *import, enum filemap_k
 
 	*is_op = false;
 	filemap->last_pages = 0;
-	if (!event_read(text, &event))
+	if (!event_read(text, &event) || (!is_use && event.pages >> ORDER_MAX > 1))
 		return false;
 	filemap->last_device = event.major << 32 | (event.minor & UINT32_MAX);
 	filemap->last_inode = event.inode;
@@ -297,8 +320,7 @@ bool filemap_read(struct filemap *filemap, struct import *import, enum filemap_k
 	op->path = path_intern(import->source.paths, name, (size_t)bytes);
 	if (event.offset >> PAGE_SHIFT >> PAGE_KEY_BITS)
 		return false;
-	if (!import->is_second)
-		import_file_found(import, op->path, event.offset + bytes_from_pages(event.pages));
+	end_keep(filemap, op->path, event.offset + bytes_from_pages(event.pages));
 	switch (kind) {
 	case FILEMAP_ADDED:
 		pages_came(filemap, op->path, &event);
@@ -345,7 +367,7 @@ void filemap_note(const struct filemap *filemap, struct import *import, bool wit
 	note(import, &by_advice, filemap->causes[CAUSE_ADVICE]);
 	note(import, &by_reclaim, filemap->causes[CAUSE_RECLAIM]);
 	note(import, &by_death, filemap->causes[CAUSE_DEATH]);
-	note(import, &cached_uses, filemap->uses);
+	note(import, with_calls ? &cached_uses_counted : &cached_uses, filemap->uses);
 	if (are_ops)
 		import_note(import, &no_pages, 1, 0);
 }
@@ -361,5 +383,6 @@ void filemap_again(struct filemap *filemap)
 void filemap_deinit(struct filemap *filemap)
 {
 	number_map_deinit(&filemap->pages);
+	array_deinit(&filemap->ends);
 	*filemap = (struct filemap){0};
 }

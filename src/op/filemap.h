@@ -11,6 +11,7 @@
 #ifndef REFAULT_OP_FILEMAP_H
 #define REFAULT_OP_FILEMAP_H
 
+#include "base/array.h"
 #include "op/number_map.h"
 #include "op/syscall.h"
 
@@ -29,6 +30,7 @@ enum filemap_cause { CAUSE_UNKNOWN, CAUSE_ADVICE, CAUSE_RECLAIM, CAUSE_DEATH, CA
 
 struct filemap {
 	struct number_map pages; /* of file and page: a state */
+	ARRAY(uint64_t) ends;    /* by path: as far as its pages reach */
 	uint64_t inserted, inserted_pages, deleted, deleted_pages;
 	uint64_t again;                   /* page insertions after a deletion in the trace */
 	uint64_t distinct_again;          /* pages of them */
@@ -54,6 +56,9 @@ bool filemap_read(struct filemap *filemap, struct import *import, enum filemap_k
 
 /* A function in the call chain of the last event, if that was a deletion. */
 void filemap_called_by(struct filemap *filemap, const char *symbol, size_t bytes);
+
+/* The files whose pages were seen were there before, as the first reading finds. */
+void filemap_found(const struct filemap *filemap, struct import *import);
 
 /* `with_calls`: system calls were the ops. */
 void filemap_note(const struct filemap *filemap, struct import *import, bool with_calls);

@@ -78,7 +78,9 @@ static const struct import_remark io_uring = {
 
 static const struct import_remark no_names = {
 	.key = "no_names",
-	.one = "names are pointers in this trace: each opening is a file of its own",
+	.one = "names are pointers in this trace: files are told apart by descriptors, and by "
+	       "inode "
+	       "where the page cache shows one",
 	.is_warning = true,
 };
 
@@ -674,6 +676,8 @@ void kernel_events_finish(struct kernel_events *events, struct import *import)
 	filemap_note(&events->filemap, import, events->has_calls);
 	if (events->calls)
 		call_ops_finish(&events->ops, import);
+	else if (!import->is_second)
+		filemap_found(&events->filemap, import);
 }
 
 /* ---- two readings ---- */

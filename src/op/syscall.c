@@ -101,14 +101,19 @@ static uint64_t number_at(const struct syscall *call, unsigned int index, uint64
 	return argument_number(call, index, &value) ? value : otherwise;
 }
 
-/* "[65536]": an offset of its own. "NULL": the position; so is a pointer that nobody followed. */
+/* "[65536]": an offset of its own. "NULL": the position. A pointer: nobody followed it. */
 static uint64_t offset_at(const struct syscall *call, unsigned int index)
 {
 	const struct syscall_text *text = &call->arguments[index];
+	uint64_t value = number_at(call, index, 0);
 
-	if (index >= call->argument_count || !memchr(text->at, '[', text->bytes))
-		return CALLS_AT_POSITION;
-	return number_at(call, index, CALLS_AT_POSITION);
+	if (index >= call->argument_count || value == 0) {
+		bool is_shown = index < call->argument_count && text->bytes &&
+				memchr(text->at, '[', text->bytes);
+
+		return is_shown ? 0 : CALLS_AT_POSITION;
+	}
+	return memchr(text->at, '[', text->bytes) ? value : CALLS_NOT_TOLD;
 }
 
 static unsigned int open_flags(const struct syscall *call, const struct syscall_text *text)

@@ -391,6 +391,9 @@ static void unknown_named(struct calls *calls, const struct calls_when *when, in
 	calls->opens.at[open].position = before.position;
 	calls->opens.at[open].is_position_known = before.is_position_known;
 	calls->opens.at[open].name = name;
+	if (descriptor_find(table->before, fd) &&
+	    descriptor_find(table->before, fd)->open == at->open)
+		descriptor_put(calls, when, table->before, fd, open, false);
 	descriptor_put(calls, when, table, fd, open, is_cloexec);
 }
 
@@ -552,8 +555,10 @@ void calls_close(struct calls *calls, const struct calls_when *when, int fd, int
 	/* Whatever close() says, the descriptor is gone, unless there was none: fs/open.c. */
 	if (result < 0)
 		calls->counts.failed_others++;
-	if (result != CALLS_EBADF)
-		descriptor_remove(calls, when, task_get(calls, when)->table, fd);
+	if (result == CALLS_EBADF || fd < 0)
+		return;
+	descriptor_gone(calls, when, task_get(calls, when)->table, (uint32_t)fd, (uint32_t)fd);
+	descriptor_remove(calls, when, task_get(calls, when)->table, fd);
 }
 
 void calls_close_range(struct calls *calls, const struct calls_when *when, uint32_t first,
@@ -568,6 +573,8 @@ void calls_close_range(struct calls *calls, const struct calls_when *when, uint3
 	if (is_unshared)
 		calls_unshare(calls, when, CALLS_CLONE_FILES);
 	table = task_get(calls, when)->table;
+	if (!is_cloexec)
+		descriptor_gone(calls, when, table, first, last);
 	for (size_t i = table->descriptors.count; i-- > 0;) {
 		uint32_t fd = (uint32_t)table->descriptors.at[i].fd;
 

@@ -1320,7 +1320,7 @@ static void strace_end(struct import *import)
 	call_ops_deinit(&state->ops);
 }
 
-/* Of the lines in sight, half are strace's: programs write to the same terminal. */
+/* Of the lines in sight, a third are strace's as they stand: programs write to the same terminal. */
 static enum import_match strace_match(const unsigned char *head, size_t bytes, bool whole)
 {
 	const unsigned char *at = head;
@@ -1334,7 +1334,7 @@ static enum import_match strace_match(const unsigned char *head, size_t bytes, b
 		fine += is_strace(&row, &is_call);
 		calls += is_call;
 	}
-	return calls && fine * 2 >= rows ? IMPORT_LIKELY : IMPORT_NO;
+	return calls && fine * 3 >= rows ? IMPORT_LIKELY : IMPORT_NO;
 }
 
 const struct import_format format_strace = {
