@@ -1006,7 +1006,14 @@ const struct syscall_kind *syscall_numbered(uint64_t number, enum syscall_machin
 
 void syscall_tell(struct calls *calls, const struct calls_when *when, const struct syscall *call)
 {
-	call->kind->tell(calls, when, call);
+	struct syscall whole = *call;
+
+	/* What is not shown is empty, and somewhere. */
+	for (unsigned int i = call->argument_count; i < SYSCALL_ARGUMENTS_MAX; i++)
+		whole.arguments[i] = (struct syscall_text){"", 0};
+	if (!whole.tail.at)
+		whole.tail = (struct syscall_text){"", 0};
+	call->kind->tell(calls, when, &whole);
 }
 
 bool syscall_is_fork(const struct syscall_kind *kind)

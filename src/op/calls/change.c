@@ -120,7 +120,7 @@ uint32_t name_present(struct calls *calls, const struct calls_when *when, uint32
 			}
 			break;
 		}
-		/* fallthrough */
+		__attribute__((fallthrough));
 	case NAME_ABSENT:
 		calls->counts.changes_unseen++;
 		if (kind == NAME_DIRECTORY)
