@@ -62,7 +62,9 @@ void emit_open(struct calls *calls, const struct calls_when *when, enum op_kind 
 	if (calls->files.at[file].is_directory)
 		kind = kind == OP_CREATE ? OP_OPEN : kind == OP_FDATASYNC ? OP_FSYNC : kind;
 	emit_as(calls, when, kind, file, calls->opens.at[open].op_name, offset, bytes);
-	open_used(calls, open, when->tid);
+	/* Of a file without a name a machine has the descriptors that there were; others are no more. */
+	if (calls->names.at[calls->opens.at[open].op_name].is_in_ops)
+		open_used(calls, open, when->tid);
 }
 
 void emit_name(struct calls *calls, const struct calls_when *when, enum op_kind kind, uint32_t name,

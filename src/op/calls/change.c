@@ -162,6 +162,17 @@ static void opens_rename(struct calls *calls, uint32_t file, uint32_t from, uint
 			calls->opens.at[open].op_name = to;
 }
 
+/* Who has it open by this name and has done nothing with it holds it, too. */
+static void opens_hold(struct calls *calls, const struct calls_when *when, uint32_t file,
+		       uint32_t name)
+{
+	uint32_t open = calls->files.at[file].first_open;
+
+	for (; open != NONE; open = calls->opens.at[open].next_of_file)
+		if (calls->opens.at[open].op_name == name && calls->opens.at[open].users.count == 0)
+			emit_open(calls, when, OP_OPEN, open, 0, 0);
+}
+
 /* The file goes on, for who has it open by this name, under one that nobody else can have. */
 static void goes_on(struct calls *calls, const struct calls_when *when, uint32_t name,
 		    uint32_t file)
@@ -176,6 +187,7 @@ static void goes_on(struct calls *calls, const struct calls_when *when, uint32_t
 	memory_free(text);
 	calls->names.at[other].kind = NAME_ABSENT;
 	if (calls->names.at[name].is_in_ops) {
+		opens_hold(calls, when, file, name);
 		emit_two(calls, when, OP_RENAME, name, other);
 		emit_name(calls, when, OP_UNLINK, other, 0);
 	}

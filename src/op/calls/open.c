@@ -211,9 +211,9 @@ static uint32_t open_nameless(struct calls *calls, const struct calls_when *when
 	calls->names.at[name].kind = NAME_FILE;
 	calls->names.at[name].is_made = true;
 	calls->files.at[file].is_size_exact = calls->files.at[file].is_initial_exact = true;
+	calls->names.at[name].is_in_ops = true;
 	open = open_add(calls, file, name, flags);
 	emit_open(calls, when, OP_CREATE, open, 0, 0);
-	calls->names.at[name].is_in_ops = true;
 	if (!calls->files.at[file].is_linked_again) {
 		emit_name(calls, when, OP_UNLINK, name, 0);
 		calls->names.at[name].is_in_ops = false;
@@ -293,6 +293,19 @@ static uint32_t open_unnamed(struct calls *calls, const struct calls_when *when,
 	return open;
 }
 
+/* The same file once more, at its beginning; its name may be gone. */
+static uint32_t open_again(struct calls *calls, const struct calls_when *when, uint32_t before,
+			   unsigned int flags)
+{
+	uint32_t open = open_add(calls, calls->opens.at[before].file, NONE, flags);
+
+	calls->opens.at[open].op_name = calls->opens.at[before].op_name;
+	for (size_t i = 0; i < calls->opens.at[before].users.count; i++)
+		open_used(calls, open, calls->opens.at[before].users.at[i]);
+	emit_open(calls, when, OP_OPEN, open, 0, 0);
+	return open;
+}
+
 void calls_open(struct calls *calls, const struct calls_when *when, const struct calls_name *name,
 		unsigned int flags, int64_t result, const struct calls_facts *facts)
 {
@@ -313,10 +326,7 @@ void calls_open(struct calls *calls, const struct calls_when *when, const struct
 		return;
 	descriptor_remove(calls, when, table, fd); /* its close() was not seen */
 	if (open != NONE && calls->opens.at[open].file != NONE) {
-		/* The same file once more, at its beginning. */
-		open = open_add(calls, calls->opens.at[open].file, calls->opens.at[open].op_name,
-				flags);
-		emit_open(calls, when, OP_OPEN, open, 0, 0);
+		open = open_again(calls, when, open, flags);
 	} else if (facts && facts->type == CALLS_OTHER) {
 		open = open_other(calls, flags);
 	} else if (flags & CALLS_O_TMPFILE) {
