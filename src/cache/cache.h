@@ -416,6 +416,36 @@ void cache_memory_parts(const struct cache *cache, uint64_t *record_bytes, uint6
 			uint64_t *index_entries, uint64_t *resident_pages,
 			uint64_t *remembered_pages);
 
+/* ---- for whoever watches: nothing of it changes what is decided (peek.c) ---- */
+
+enum cache_peek {
+	CACHE_PEEK_RESIDENT = 1,
+	CACHE_PEEK_DIRTY = 2,
+	CACHE_PEEK_WRITEBACK = 4,
+	CACHE_PEEK_MAPPED = 8,
+	CACHE_PEEK_USED = 16,    /* active, or used since it was last looked at */
+	CACHE_PEEK_EVICTED = 32, /* not there, and evicted under pressure when it was last */
+};
+
+/* What a page is, as bits of enum cache_peek; 0: not cached, and not remembered. */
+uint32_t cache_peek(const struct cache *cache, uint32_t file, uint64_t page_index);
+
+#define CACHE_DISTANCE_UNKNOWN UINT32_MAX
+
+/* A page that was read from the device again after its eviction under pressure. */
+struct cache_return {
+	uint64_t index;
+	uint32_t file;
+	/* pages aged out in between: with so many more it would have stayed; or unknown */
+	uint32_t distance_pages;
+	uint32_t evictor; /* the stream whose allocation forced it out */
+};
+
+/* From now on, keep a list of them: as many as reread_bytes counts pages. The caller empties it. */
+void cache_returns_log(struct cache *cache);
+const struct cache_return *cache_returns(const struct cache *cache, size_t *count);
+void cache_returns_clear(struct cache *cache);
+
 /* Walk everything and assert what must hold. */
 void cache_check(const struct cache *cache);
 

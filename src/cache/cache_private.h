@@ -356,6 +356,8 @@ struct cache {
 	uint64_t flushed_bytes; /* by that, not yet in a caller's plan */
 	bool writes_take_time;
 	ARRAY(struct cache_run) flushed; /* for cache_flushed() */
+	bool logs_returns;
+	ARRAY(struct cache_return) returns; /* for cache_returns() */
 	size_t flushed_taken;
 	uint64_t pinned_bytes;
 	uint32_t closed_files;  /* whose memory is not back yet */
@@ -378,6 +380,10 @@ static inline struct counters *cache_counted(struct cache *cache)
 /* ---- page.c: insertion, look-up, removal ---- */
 
 enum { READAHEAD_PAGES_MAX = 8192 }; /* the widest window, doubled by FADV_SEQUENTIAL */
+
+/* A page that `low` and `high` remember is read again: for cache_returns(). */
+void page_log_return(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t low,
+		     uint16_t high);
 
 enum insert_reason { INSERT_READ, INSERT_READAHEAD, INSERT_AT_ONCE, INSERT_WRITE };
 

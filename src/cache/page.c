@@ -246,6 +246,10 @@ static void node_fill(struct cache *cache, uint32_t node, uint32_t first, uint32
 			if (is_read && page_is_stored(cache, head->file,
 						      ((uint64_t)head->chunk << NODE_SHIFT) + i)) {
 				counted->reread_bytes += PAGE_BYTES;
+				if (cache->logs_returns)
+					page_log_return(cache, head->file,
+							((uint64_t)head->chunk << NODE_SHIFT) + i,
+							at->low[i], high);
 				cache->blame[cache->stream * CACHE_STREAMS +
 					     (high & HIGH_EVICTOR_MASK)]++;
 			}

@@ -59,11 +59,15 @@ bool model_carry_out(struct model *model, const struct op *op, struct error *err
 	model_write_back(model);
 	if (op->kind != OP_EXISTS && op->kind != OP_EXISTS_SPARSE)
 		cache_operation(model->cache);
+	if (model->options->watch)
+		watch_before(model, op, stream);
 	if (!operation_carry_out(model, op, error))
 		return false;
 	if (model->is_mounted && model->fs->tick)
 		model->fs->tick(&model->mount);
 	plan_done(model);
+	if (model->options->watch)
+		watch_after(model, op);
 	if (model->mount.failure)
 		return error_input(error, "file system %s: %s", model->fs->name,
 				   model->mount.failure);
@@ -322,6 +326,8 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 	model->cache = cache_create(&config, error);
 	if (!model->cache)
 		goto out;
+	if (options->watch)
+		cache_returns_log(model->cache);
 	tree_init(&model->tree, model->cache);
 	opens_init(&model->opens);
 	model->mount = (struct filesystem_mount){

@@ -16,6 +16,7 @@
 #include "source/pace.h"
 
 struct device_profile; /* machine/model/device.h */
+struct model_watch;    /* machine/model/watch.h */
 struct filesystem;     /* machine/model/fs/: a shelf */
 
 /* The shelf. NULL: no such file system / after the last. */
@@ -54,6 +55,8 @@ struct model_options {
 	const volatile int *interrupted;
 
 	struct stream_map *streams; /* NULL: the source names its streams */
+
+	const struct model_watch *watch; /* who looks on, op by op (watch.h); NULL: nobody */
 
 	/* Called now and then; NULL: not wanted. */
 	void (*progress)(void *context, uint64_t done, uint64_t total, uint64_t ops,
