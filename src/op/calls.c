@@ -251,26 +251,10 @@ struct existing {
 	bool *is_implied; /* by name: a directory above a file that is listed */
 };
 
-/* A name of no directory may tell of one: "/data/db/x (deleted)". NONE: it does not. */
-static uint32_t told_above(struct calls *calls, uint32_t name)
-{
-	const struct name *at = &calls->names.at[name];
-	size_t bytes = at->first_bytes;
-
-	if (at->first_parent != NAME_NOWHERE || bytes == 0 || at->first_text[0] != '/')
-		return NONE;
-	while (at->first_text[bytes - 1] != '/')
-		bytes--;
-	return name_resolve(calls, NAME_ROOT, at->first_text, bytes, false);
-}
-
 static void existing_prepare(struct calls *calls, struct existing *existing)
 {
-	uint32_t count = (uint32_t)calls->names.count;
+	size_t count = calls->names.count;
 
-	for (uint32_t i = NAME_ROOT_COUNT; i < count; i++)
-		(void)told_above(calls, i);
-	count = (uint32_t)calls->names.count;
 	existing->files = memory_alloc(count, sizeof(*existing->files));
 	existing->is_implied = memory_alloc(count, sizeof(*existing->is_implied));
 	memset(existing->files, 0xff, count * sizeof(*existing->files));
@@ -288,10 +272,8 @@ static void existing_prepare(struct calls *calls, struct existing *existing)
 
 static void mark_above(struct calls *calls, bool *is_implied, uint32_t name)
 {
-	uint32_t above = told_above(calls, name);
+	uint32_t above = calls->names.at[name].first_parent;
 
-	if (above == NONE)
-		above = calls->names.at[name].first_parent;
 	for (; above != NONE; above = calls->names.at[above].first_parent) {
 		if (above == NAME_SOMEWHERE && calls->somewhere != NONE)
 			above = calls->somewhere;

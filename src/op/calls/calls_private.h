@@ -47,7 +47,7 @@ struct name {
 	const char *first_text;
 	const char *target; /* NAME_SYMLINK */
 	uint32_t target_bytes;
-	uint32_t namesakes;   /* below NAME_NOWHERE: "(2)", "(3)", ... were made of it */
+	uint32_t namesakes;   /* "(2)", "(3)", ... that were made of it */
 	uint32_t linked_file; /* it was there before the start as another name of this file; NONE */
 	uint8_t kind;
 	bool has_children;
@@ -200,7 +200,8 @@ uint32_t name_path(struct calls *calls, uint32_t name);       /* its path's id *
 uint32_t name_first_path(struct calls *calls, uint32_t name); /* before anything was renamed */
 void name_move(struct calls *calls, uint32_t name, const struct name_place *place);
 struct name_place name_place(const struct calls *calls, uint32_t name);
-uint32_t name_make_unique(struct calls *calls, const char *text, size_t bytes);
+uint32_t name_make_unique(struct calls *calls, uint32_t parent, const char *text, size_t bytes);
+uint32_t name_make_deleted(struct calls *calls, uint32_t parent, const char *text, size_t bytes);
 void name_somewhere_is(struct calls *calls, uint32_t name);
 bool name_could_exist(const struct calls *calls, uint32_t name);
 

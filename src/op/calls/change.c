@@ -177,14 +177,9 @@ static void opens_hold(struct calls *calls, const struct calls_when *when, uint3
 static void goes_on(struct calls *calls, const struct calls_when *when, uint32_t name,
 		    uint32_t file)
 {
-	uint32_t path = name_path(calls, name), other;
-	size_t bytes = path_bytes(calls->options.paths, path);
-	char *text = memory_alloc(bytes + 11, 1);
+	struct name_place place = name_place(calls, name);
+	uint32_t other = name_make_deleted(calls, place.parent, place.text, place.bytes);
 
-	memcpy(text, path_text(calls->options.paths, path), bytes);
-	memcpy(text + bytes, " (deleted)", 10);
-	other = name_make_unique(calls, text, bytes + 10);
-	memory_free(text);
 	calls->names.at[other].kind = NAME_ABSENT;
 	if (calls->names.at[name].is_in_ops) {
 		opens_hold(calls, when, file, name);
@@ -408,7 +403,7 @@ static void exchange(struct calls *calls, const struct calls_when *when, uint32_
 	uint32_t aside;
 
 	name_present(calls, when, to, NAME_FILE);
-	aside = name_make_unique(calls, "(exchanged)", 11);
+	aside = name_make_unique(calls, NAME_NOWHERE, "(exchanged)", 11);
 	calls->names.at[aside].kind = NAME_ABSENT;
 	emit_two(calls, when, OP_RENAME, from, aside);
 	emit_two(calls, when, OP_RENAME, to, from);

@@ -187,26 +187,22 @@ static uint32_t open_nameless(struct calls *calls, const struct calls_when *when
 			      uint32_t directory, unsigned int flags,
 			      const struct calls_facts *facts)
 {
-	uint32_t path = NONE, name, file, open;
-	const char *inside;
-	size_t bytes;
-	char *text;
+	uint32_t told = told_name(calls, facts), name, file, open;
 
-	if (directory != NONE) {
+	if (told != NONE && told >= NAME_ROOT_COUNT) {
+		/* "/data/db/#1048707" */
+		struct name_place place = name_place(calls, told);
+
+		directory = place.parent;
 		name_present(calls, when, directory, NAME_DIRECTORY);
-		path = name_path(calls, directory);
+		name = name_make_deleted(calls, directory, place.text, place.bytes);
+	} else {
+		if (directory != NONE)
+			name_present(calls, when, directory, NAME_DIRECTORY);
+		else
+			directory = NAME_NOWHERE;
+		name = name_make_deleted(calls, directory, "#tmpfile", 8);
 	}
-	inside = facts && facts->path ? facts->path
-		 : path == NONE       ? ""
-				      : path_text(calls->options.paths, path);
-	bytes = facts && facts->path ? facts->path_bytes : strlen(inside);
-	text = memory_alloc(bytes + 32, 1);
-	memcpy(text, inside, bytes);
-	if (!facts || !facts->path)
-		bytes += (size_t)sprintf(text + bytes, "/#tmpfile");
-	memcpy(text + bytes, " (deleted)", 10);
-	name = name_make_unique(calls, text, bytes + 10);
-	memory_free(text);
 	file = file_add(calls, name);
 	calls->names.at[name].kind = NAME_FILE;
 	calls->names.at[name].is_made = true;
@@ -374,7 +370,7 @@ static uint32_t file_numbered(struct calls *calls, const struct calls_facts *fac
 	bytes = snprintf(text, sizeof(text), "dev %u:%u ino 0x%llx",
 			 (unsigned int)(facts->device >> 32), (unsigned int)facts->device,
 			 (unsigned long long)facts->inode);
-	name = name_make_unique(calls, text, (size_t)bytes);
+	name = name_make_unique(calls, NAME_NOWHERE, text, (size_t)bytes);
 	calls->names.at[name].kind = NAME_FILE;
 	calls->names.at[name].existed = calls->names.at[name].is_in_ops = true;
 	file = file_add(calls, name);
@@ -421,14 +417,13 @@ static void known_anew(struct calls *calls, const struct calls_when *when, int f
 		file_facts(calls, calls->opens.at[open].file, facts);
 	} else if (facts->is_deleted) {
 		/* Its name is "path (deleted)"; the path itself may be another's. */
-		char text[PATH_BYTES_MAX + 16];
-		size_t bytes = facts->path_bytes < PATH_BYTES_MAX ? facts->path_bytes
-								  : (size_t)PATH_BYTES_MAX;
+		struct name_place place = name_place(calls, name);
 		uint32_t other;
 
-		memcpy(text, facts->path, bytes);
-		memcpy(text + bytes, " (deleted)", 10);
-		other = name_make_unique(calls, text, bytes + 10);
+		parents_present(calls, when, name);
+		other = name_make_deleted(
+			calls, place.parent == NONE ? (uint32_t)NAME_NOWHERE : place.parent,
+			place.text, place.bytes);
 		calls->names.at[other].kind = NAME_FILE;
 		calls->names.at[other].existed = calls->names.at[other].is_in_ops = true;
 		file = file_add(calls, other);

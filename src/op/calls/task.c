@@ -194,7 +194,7 @@ uint32_t open_of(struct calls *calls, const struct calls_when *when, int fd)
 		bytes = snprintf(text, sizeof(text), "pid %u fd %d", table->before->pid, fd);
 	else
 		bytes = snprintf(text, sizeof(text), "fd %d", fd);
-	name = name_make_unique(calls, text, (size_t)bytes);
+	name = name_make_unique(calls, NAME_NOWHERE, text, (size_t)bytes);
 	calls->names.at[name].kind = NAME_FILE;
 	calls->names.at[name].existed = true;
 	calls->names.at[name].is_in_ops = true;
@@ -518,7 +518,8 @@ void calls_chdir(struct calls *calls, const struct calls_when *when, const struc
 	}
 	if (found == NONE) {
 		/* Somewhere else, and it is not said where. */
-		place_is(calls, when, name_make_unique(calls, "unknown directory", 17));
+		place_is(calls, when,
+			 name_make_unique(calls, NAME_NOWHERE, "unknown directory", 17));
 		return;
 	}
 	name_present(calls, when, found, NAME_DIRECTORY);
