@@ -223,7 +223,8 @@ void name_absent(struct calls *calls, const struct calls_when *when, uint32_t na
 
 	if (name < NAME_ROOT_COUNT || at->is_pseudo)
 		return;
-	if (at->kind == NAME_FILE || at->kind == NAME_SYMLINK) {
+	if ((at->kind == NAME_FILE || at->kind == NAME_SYMLINK) &&
+	    !(at->file != NONE && calls->files.at[at->file].is_directory)) {
 		calls->counts.changes_unseen++;
 		name_gone(calls, when, name, OP_UNLINK);
 	} else {
@@ -252,6 +253,25 @@ void name_failed(struct calls *calls, const struct calls_when *when, uint32_t na
 	else
 		return;
 	emit_name(calls, when, OP_STAT, name, 0);
+}
+
+/* Of two names, one was not there: the first, unless that is known to be. */
+static void two_failed(struct calls *calls, const struct calls_when *when, uint32_t old,
+		       uint32_t new, int64_t result)
+{
+	enum name_kind kind =
+		old == NONE ? NAME_UNKNOWN : (enum name_kind)calls->names.at[old].kind;
+	bool is_there = kind == NAME_FILE || kind == NAME_DIRECTORY || kind == NAME_SYMLINK;
+
+	if (result == CALLS_EEXIST) {
+		name_failed(calls, when, new, result);
+	} else if (result != CALLS_ENOENT || !is_there) {
+		name_failed(calls, when, old, result);
+	} else {
+		calls->counts.failed_lookups++;
+		if (new != NONE)
+			emit_name(calls, when, OP_STAT, new, 0);
+	}
 }
 
 /* ---- the calls ---- */
@@ -427,7 +447,7 @@ void calls_rename(struct calls *calls, const struct calls_when *when, const stru
 	uint32_t file;
 
 	if (result < 0) {
-		name_failed(calls, when, old, result);
+		two_failed(calls, when, old, new, result);
 		return;
 	}
 	if (old == NONE || new == NONE) {
@@ -492,7 +512,7 @@ void calls_link(struct calls *calls, const struct calls_when *when, const struct
 	open = open_of_name(calls, when, from);
 	old = open == NONE ? name_of(calls, when, from, follows) : NONE;
 	if (result < 0) {
-		name_failed(calls, when, result == CALLS_EEXIST ? new : old, result);
+		two_failed(calls, when, old, new, result);
 		return;
 	}
 	if (new == NONE || new < NAME_ROOT_COUNT || calls->names.at[new].is_pseudo)

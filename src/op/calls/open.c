@@ -117,6 +117,9 @@ static uint32_t file_named(struct calls *calls, const struct calls_when *when, u
 	bool has_inode = facts && facts->has_inode;
 	uint32_t file;
 
+	/* What is open is no link: somebody unseen has put a file there. */
+	if (calls->names.at[name].kind == NAME_SYMLINK && calls->names.at[name].is_made)
+		name_absent(calls, when, name);
 	if (has_inode) {
 		name_replaced(calls, when, name, facts);
 		file = file_of_inode(calls, facts->device, facts->inode);
