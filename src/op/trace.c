@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
+#include "op/file_set.h"
 #include "op/import.h"
 
 const struct trace_format *trace_format_at(size_t index)
@@ -265,6 +266,7 @@ static void import_destroy(struct op_source *source)
 	import_notes_deinit(import);
 	array_deinit(&import->found);
 	input_close(import->input);
+	file_set_destroy(import->files);
 	path_table_destroy(source->paths);
 	memory_free(import);
 }
@@ -288,6 +290,9 @@ struct op_source *trace_open(const char *path, const struct trace_options *optio
 	import->lenient = options->lenient;
 	import->is_bare = options->is_bare;
 	import->columns = options->columns;
+	import->files = file_set_find(path);
+	if (import->files)
+		path = import->files->members.at[0].path;
 	import->progress = options->progress;
 	import->progress_context = options->progress_context;
 	import->input = input_open(path, error);
@@ -302,6 +307,13 @@ struct op_source *trace_open(const char *path, const struct trace_options *optio
 		error_input(error,
 			    "columns were named, but %.120s is read as %s, which has its own",
 			    import->input->name, import->format->about.name);
+		goto failed;
+	}
+	if (import->files && import->files->members.count > 1 && !import->format->reads_sets) {
+		error_input(error,
+			    "%.120s and %zu more files: several files are one trace only if "
+			    "strace -ff wrote them, and this is %s",
+			    path, import->files->members.count - 1, import->format->about.name);
 		goto failed;
 	}
 	if (!reads_twice(import))

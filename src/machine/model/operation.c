@@ -95,9 +95,12 @@ static void stat_node(struct model *model, uint32_t node)
 
 	if (node == TREE_ROOT)
 		return;
-	/* A walk ends at the first name that is not there: that one becomes a negative dentry. */
+	/*
+	 * A walk ends at the first name that is not there, which becomes a negative dentry, or is no
+	 * directory.
+	 */
 	for (uint32_t up = parent; up != TREE_NONE; up = model->tree.nodes.at[up].parent)
-		if (!tree_exists(&model->tree, up))
+		if (!tree_exists(&model->tree, up) || !model->tree.nodes.at[up].is_directory)
 			node = up;
 	if (cache_name_cached(model->cache, model->tree.nodes.at[node].name)) {
 		cache_name_use(model->cache, model->tree.nodes.at[node].name);
