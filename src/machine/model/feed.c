@@ -176,6 +176,9 @@ static bool changes_names(const struct op *op)
 	case OP_MKDIR:
 	case OP_UNLINK:
 	case OP_RENAME:
+	case OP_RMDIR:
+	case OP_LINK:
+	case OP_SYMLINK:
 		return true;
 	default:
 		return false;
