@@ -35,6 +35,9 @@ struct import {
 	uint64_t skipped; /* wrong rows that `lenient` left out: the reader counts */
 	void *state;      /* the reader's own, state_bytes long, zeroed */
 
+	/* What the file tells of itself, see trace_facts(); the reader's, till it ends. NULL: nothing. */
+	const char *facts;
+
 	/* The rest belongs to trace.c. */
 	uint64_t delivered; /* ops */
 	bool ended;

@@ -36,6 +36,7 @@ enum record_shape {
 	RECORD_COPY,       /* fd and a second one: sendfile, splice, copy_file_range */
 	RECORD_EXEC,       /* paths if it failed; else an event of its own */
 	RECORD_OF_NOTHING, /* sync */
+	RECORD_CHDIR,      /* paths begin elsewhere from now on; nothing else is told */
 	RECORD_OF_MEMORY,  /* msync, madvise: of the mapping at the address */
 	RECORD_UNSEEN,     /* could move data past us: io_submit; counted */
 };
@@ -43,17 +44,23 @@ enum record_shape {
 enum { RECORD_NO_ARGUMENT = 7 };
 
 struct record_syscall {
-	uint8_t shape; /* enum record_shape */
+	uint8_t shape;   /* enum record_shape */
 	uint8_t meaning; /* the user half's own */
 	/* which argument (0 .. 5), or RECORD_NO_ARGUMENT */
 	uint8_t fd, fd_to;     /* a descriptor; for paths, the directory they begin at */
 	uint8_t path, path_to; /* a name */
-	uint8_t unused[2];
+	/*
+	 * pread, pwrite: which argument has the RWF_... flags, 0: none. open: which one has the O_...
+	 * flags, 6: it is creat, 7: openat2. copy: 1, it is sendfile. of a file: 1, only ioctls that
+	 * clone. of memory: which argument is the advice, of which only WILLNEED is told.
+	 */
+	uint8_t detail;
+	uint8_t unused;
 };
 
 enum record_type {
-	RECORD_TYPE_NAME = 1,    /* struct record_name */
-	RECORD_TYPE_TASK,        /* struct record_task: first seen, or another program now */
+	RECORD_TYPE_NAME = 1, /* struct record_name */
+	RECORD_TYPE_TASK, /* struct record_task: first seen, or another program, or directory, now */
 	RECORD_TYPE_TASK_EXIT,   /* struct record_event alone */
 	RECORD_TYPE_TRANSFER,    /* struct record_transfer */
 	RECORD_TYPE_CALL,        /* struct record_call */
@@ -65,8 +72,8 @@ enum record_type {
 struct record_event {
 	uint64_t time_ns; /* CLOCK_MONOTONIC; of a call, when it began */
 	uint32_t process, thread;
-	uint32_t bytes; /* of the whole event */
-	uint16_t type;  /* enum record_type */
+	uint32_t bytes;  /* of the whole event */
+	uint16_t type;   /* enum record_type */
 	uint16_t number; /* of the system call, where it is one */
 };
 
@@ -101,7 +108,8 @@ struct record_task {
 	uint32_t parent; /* process */
 	uint32_t is_exec;
 	char command[RECORD_COMMAND_BYTES];
-	struct record_id program; /* ino 0: not known */
+	struct record_id program;   /* ino 0: not known */
+	struct record_id directory; /* where it works; likewise */
 };
 
 enum {
@@ -135,13 +143,15 @@ struct record_call {
 	struct record_event event;
 	int64_t result;
 	uint64_t arguments[6];
-	struct record_id id, directory, directory_to; /* where the paths begin; ino 0: at the root */
+	struct record_id id, directory,
+		directory_to; /* where the paths begin; ino 0: at the root */
 	uint64_t handle;
 	uint64_t size; /* of the file, before; of an opened one, now */
 	uint32_t flags;
-	uint32_t open_flags;       /* O_* of the open file */
-	uint32_t path_bytes[2];    /* each with its NUL; 0: none */
-	char text[8]; /* one after the other */
+	uint32_t open_flags;    /* O_... of the open file */
+	uint64_t asked_flags;   /* open: the call's own */
+	uint32_t path_bytes[2]; /* each with its NUL; 0: none */
+	char text[8];           /* one after the other */
 };
 
 struct record_fault {
@@ -159,18 +169,19 @@ struct record_fault {
 /* Of pages that came into the page cache while a recorded task ran. Summed over CPUs. */
 struct record_counters {
 	/* Of files' data, each page in exactly one of these. */
-	uint64_t pages_by_call;  /* of the file that the call at hand is about, and it is recorded */
+	uint64_t pages_by_call; /* of the file that the call at hand is about, and it is recorded */
 	uint64_t pages_by_fault; /* of a mapped file, at a fault that is recorded */
 	uint64_t pages_by_exec;  /* read for exec, which is recorded */
 	uint64_t pages_lost;     /* by a call or fault whose event did not fit the ring */
 	uint64_t pages_by_other; /* by none of these: not explained */
 	uint64_t pages_metadata; /* of the file system's own: directories, block maps, inodes */
 
-	uint64_t events_lost;   /* did not fit the ring */
-	uint64_t names_lost;    /* of these, names */
-	uint64_t texts_unread;  /* paths that could not be read from the process's memory */
-	uint64_t tasks_lost;    /* no memory to remember them */
-	uint64_t calls_unseen;  /* RECORD_UNSEEN, and io_uring's operations that are not understood */
+	uint64_t events_lost;  /* did not fit the ring */
+	uint64_t names_lost;   /* of these, names */
+	uint64_t texts_unread; /* paths that could not be read from the process's memory */
+	uint64_t tasks_lost;   /* no memory to remember them */
+	uint64_t
+		calls_unseen; /* RECORD_UNSEEN, and io_uring's operations that are not understood */
 	uint64_t calls_foreign; /* of 32-bit programs */
 	uint64_t read_bytes;    /* that the kernel read from devices for the tasks: metadata too */
 	uint64_t events, event_bytes;
@@ -182,14 +193,14 @@ struct record_counters {
 enum record_scope { RECORD_SCOPE_PROCESSES, RECORD_SCOPE_CGROUP, RECORD_SCOPE_ALL };
 
 struct record_settings {
-	uint32_t scope;          /* enum record_scope */
-	uint32_t self;           /* our own process, which is never recorded */
+	uint32_t scope; /* enum record_scope */
+	uint32_t self;  /* our own process, which is never recorded */
 	uint32_t is_cgroup_v2;
-	uint32_t o_direct;       /* this machine's */
-	uint64_t cgroup;         /* its id */
+	uint32_t o_direct; /* this machine's */
+	uint64_t cgroup;   /* its id */
 	uint32_t cgroup_level;
-	uint32_t wakeup_bytes;   /* in the ring, before the user half is woken */
-	uint64_t start_ns;       /* CLOCK_MONOTONIC */
+	uint32_t wakeup_bytes; /* in the ring, before the user half is woken */
+	uint64_t start_ns;     /* CLOCK_MONOTONIC */
 	struct record_syscall syscalls[RECORD_SYSCALLS_MAX];
 };
 

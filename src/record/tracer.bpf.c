@@ -21,23 +21,24 @@
 #include "record/event.h"
 
 /* The kernel's own numbers, the same since before 5.17 (include/linux/fs.h, mm.h, sched.h). */
-#define PF_KTHREAD       0x00200000
-#define S_IFMT           0170000
-#define S_IFDIR          0040000
-#define S_IFREG          0100000
-#define S_IFLNK          0120000
-#define FMODE_CREATED    0x100000
-#define FS_REQUIRES_DEV  1
-#define O_APPEND         02000
-#define AT_FDCWD         (-100)
-#define VM_SHARED        8
-#define FAULT_IS_WRITE   2 /* of x86's error code; arm64 tells no such thing in it */
-#define PAGE_SHIFT       12
-#define RWF_DONTCACHE    0x80
-#define RWF_APPEND       0x10
-#define IOCB_APPEND      2
-#define IOCB_DONTCACHE   RWF_DONTCACHE
-#define IOCB_DIRECT      (1 << 17)
+#define PF_KTHREAD      0x00200000
+#define S_IFMT          0170000
+#define S_IFDIR         0040000
+#define S_IFREG         0100000
+#define S_IFLNK         0120000
+#define FMODE_CREATED   0x100000
+#define FS_REQUIRES_DEV 1
+#define O_APPEND        02000
+#define AT_FDCWD        (-100)
+#define VM_SHARED       8
+#define MADV_WILLNEED   3
+#define FAULT_IS_WRITE  2 /* of x86's error code; arm64 tells no such thing in it */
+#define PAGE_SHIFT      12
+#define RWF_DONTCACHE   0x80
+#define RWF_APPEND      0x10
+#define IOCB_APPEND     2
+#define IOCB_DONTCACHE  RWF_DONTCACHE
+#define IOCB_DIRECT     (1 << 17)
 
 /* Magic numbers of file systems that have no device under them and yet a page cache of their own. */
 #define IS_NETWORK_OR_LAYERED(magic)                                                               \
@@ -330,7 +331,7 @@ struct task_state {
 	uint64_t handle, handle_to;
 	struct record_id id;
 	uint64_t size, cached_pages;
-	uint64_t pages; /* of that file that came in meanwhile */
+	uint64_t pages;      /* of that file that came in meanwhile */
 	uint64_t pages_read; /* for exec */
 
 	uint64_t fault_address;
@@ -456,20 +457,19 @@ static __always_inline bool is_in_cgroup(struct task_struct *task)
 	if (bpf_core_field_exists(newer->ancestors)) {
 		struct cgroup *ancestor = NULL;
 
-		bpf_probe_read_kernel(&ancestor, sizeof(ancestor),
-				      (void *)group +
-					      bpf_core_field_offset(struct cgroup___ancestors,
-								    ancestors) +
-					      level * sizeof(ancestor));
+		bpf_probe_read_kernel(
+			&ancestor, sizeof(ancestor),
+			(void *)group +
+				bpf_core_field_offset(struct cgroup___ancestors, ancestors) +
+				level * sizeof(ancestor));
 		return BPF_CORE_READ(ancestor, kn, id) == settings.cgroup;
 	} else {
 		uint64_t id = 0;
 
-		bpf_probe_read_kernel(&id, sizeof(id),
-				      (void *)group +
-					      bpf_core_field_offset(struct cgroup___ids,
-								    ancestor_ids) +
-					      level * sizeof(id));
+		bpf_probe_read_kernel(
+			&id, sizeof(id),
+			(void *)group + bpf_core_field_offset(struct cgroup___ids, ancestor_ids) +
+				level * sizeof(id));
 		return id == settings.cgroup;
 	}
 }
@@ -515,9 +515,6 @@ static __always_inline struct task_state *state_of(struct task_struct *task)
 		state->read_bytes = read_bytes_of(task);
 	return state;
 }
-
-static __always_inline void task_tell(struct task_struct *task, struct task_state *state,
-				      struct inode *program);
 
 static __always_inline void read_bytes_count(struct task_struct *task, struct task_state *state)
 {
@@ -663,8 +660,7 @@ static __noinline int name_send(struct naming *naming)
 		struct hlist_node *first = BPF_CORE_READ(inode, i_dentry.first);
 
 		if (first)
-			dentry = (void *)first -
-				 bpf_core_field_offset(struct dentry, d_u.d_alias);
+			dentry = (void *)first - bpf_core_field_offset(struct dentry, d_u.d_alias);
 	}
 	if (dentry) {
 		walk.at = dentry;
@@ -717,13 +713,22 @@ static __always_inline void file_name_tell(struct file *file, struct inode *inod
 
 /* ---- tasks ---- */
 
+/* `program`: it is another one now; NULL: tell only what was not told. */
 static __always_inline void task_tell(struct task_struct *task, struct task_state *state,
-				      struct inode *program)
+				      struct inode *program, uint32_t scratch)
 {
 	struct record_task event = {};
+	struct dentry *directory;
+	struct inode *inode;
 
 	if (state->is_told && !program)
 		return;
+	directory = BPF_CORE_READ(task, fs, pwd.dentry);
+	inode = directory ? BPF_CORE_READ(directory, d_inode) : NULL;
+	if (inode) {
+		name_tell(inode, directory, state->time_ns, 0, 0, 0, scratch);
+		id_of(&event.directory, inode);
+	}
 	begin(&event.event, RECORD_TYPE_TASK, sizeof(event), state->time_ns, 0);
 	event.event.process = task->tgid;
 	event.event.thread = task->pid;
@@ -752,7 +757,7 @@ int BPF_PROG(task_forked, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	}
 	state->time_ns = bpf_ktime_get_ns();
-	task_tell(child, state, NULL);
+	task_tell(child, state, NULL, SCRATCH_OF_FAULTS);
 	return 0;
 }
 
@@ -771,9 +776,8 @@ int BPF_PROG(task_execed, struct task_struct *task, int old_pid, struct linux_bi
 		state->time_ns = bpf_ktime_get_ns();
 	if (is_of_interest(inode))
 		name_tell(inode, BPF_CORE_READ(program, file, f_path.dentry), state->time_ns,
-			  size_of(inode), cached_pages_of(inode), 0,
-			  SCRATCH_OF_FAULTS);
-	task_tell(task, state, inode);
+			  size_of(inode), cached_pages_of(inode), 0, SCRATCH_OF_FAULTS);
+	task_tell(task, state, inode, SCRATCH_OF_FAULTS);
 	return 0;
 }
 
@@ -882,12 +886,18 @@ static __always_inline void remember_second(struct task_struct *task, struct tas
 	}
 }
 
+/* FICLONE, FICLONERANGE, FIDEDUPERANGE (include/uapi/linux/fs.h). */
+static __always_inline bool is_clone(uint32_t command)
+{
+	return command == 0x40049409 || command == 0x4020940d || command == 0xc0189436;
+}
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(call_entered, struct pt_regs *regs, long number)
 {
 	struct task_struct *task;
 	struct task_state *state;
-	uint32_t shape, fd;
+	uint32_t shape, fd, detail;
 
 	if ((unsigned long)number >= RECORD_SYSCALLS_MAX)
 		return 0;
@@ -914,8 +924,18 @@ int BPF_PROG(call_entered, struct pt_regs *regs, long number)
 	case RECORD_WRITE:
 	case RECORD_PREAD:
 	case RECORD_PWRITE:
-	case RECORD_OF_FILE:
 		if (!remember_file(task, state, argument(regs, fd)))
+			return 0;
+		break;
+	case RECORD_OF_FILE:
+		if (settings.syscalls[number].detail && !is_clone(argument(regs, 1)))
+			return 0;
+		if (!remember_file(task, state, argument(regs, fd)))
+			return 0;
+		break;
+	case RECORD_OF_MEMORY:
+		detail = settings.syscalls[number].detail;
+		if (detail && argument(regs, detail) != MADV_WILLNEED)
 			return 0;
 		break;
 	case RECORD_CLOSE:
@@ -979,14 +999,16 @@ static __always_inline void transfer_tell(struct task_struct *task, struct task_
 	if (shape == RECORD_READ || shape == RECORD_WRITE) {
 		event.offset = BPF_CORE_READ(file, f_pos) - bytes;
 	} else {
+		uint32_t detail =
+			settings.syscalls[state->number & (RECORD_SYSCALLS_MAX - 1)].detail;
+
 		event.offset = argument(regs, 3);
-		if (settings.syscalls[state->number & (RECORD_SYSCALLS_MAX - 1)].meaning)
-			rwf = argument(regs, 5); /* preadv2, pwritev2 */
+		if (detail)
+			rwf = argument(regs, detail);
 		if (event.offset == ~0ull)
 			event.offset = BPF_CORE_READ(file, f_pos) - bytes;
 		/* Linux appends, whatever the offset (BUGS in pwrite(2)). */
-		if (is_write &&
-		    ((BPF_CORE_READ(file, f_flags) & O_APPEND) || (rwf & RWF_APPEND)))
+		if (is_write && ((BPF_CORE_READ(file, f_flags) & O_APPEND) || (rwf & RWF_APPEND)))
 			event.offset = size_of(state->inode) - bytes;
 	}
 	event.flags = transfer_flags(file, rwf) | (is_write ? RECORD_IS_WRITE : 0);
@@ -1012,8 +1034,7 @@ static __always_inline uint64_t copy_offset(uint64_t pointer, uint64_t handle, u
 static __always_inline void copy_tell(struct task_state *state, struct pt_regs *regs,
 				      uint64_t bytes)
 {
-	bool is_sendfile =
-		settings.syscalls[state->number & (RECORD_SYSCALLS_MAX - 1)].meaning;
+	bool is_sendfile = settings.syscalls[state->number & (RECORD_SYSCALLS_MAX - 1)].detail;
 	struct record_copy event = {};
 
 	if (state->inode) {
@@ -1025,8 +1046,8 @@ static __always_inline void copy_tell(struct task_state *state, struct pt_regs *
 		struct file *file = (struct file *)state->handle_to;
 		uint64_t size = size_of(state->inode_to);
 
-		name_tell(state->inode_to, BPF_CORE_READ(file, f_path.dentry), state->time_ns,
-			  size, 0, 0, SCRATCH_OF_CALLS);
+		name_tell(state->inode_to, BPF_CORE_READ(file, f_path.dentry), state->time_ns, size,
+			  0, 0, SCRATCH_OF_CALLS);
 		id_of(&event.to, state->inode_to);
 		event.to_size = size;
 	}
@@ -1035,8 +1056,7 @@ static __always_inline void copy_tell(struct task_state *state, struct pt_regs *
 	event.to_handle = state->handle_to;
 	event.bytes = bytes;
 	event.from_offset = copy_offset(argument(regs, is_sendfile ? 2 : 1), state->handle, bytes);
-	event.to_offset =
-		copy_offset(is_sendfile ? 0 : argument(regs, 3), state->handle_to, bytes);
+	event.to_offset = copy_offset(is_sendfile ? 0 : argument(regs, 3), state->handle_to, bytes);
 	pages_count(state, send(&event, sizeof(event)));
 }
 
@@ -1059,8 +1079,7 @@ static __always_inline void directory_tell(struct task_struct *task, struct task
 	inode = BPF_CORE_READ(dentry, d_inode);
 	if (!inode)
 		return;
-	name_tell(inode, dentry, state->time_ns, size_of(inode), 0, 0,
-		  SCRATCH_OF_CALLS);
+	name_tell(inode, dentry, state->time_ns, size_of(inode), 0, 0, SCRATCH_OF_CALLS);
 	id_of(id, inode);
 }
 
@@ -1074,6 +1093,21 @@ static __always_inline uint32_t path_read(char *texts, uint32_t at, uint64_t fro
 		return (uint32_t)bytes & (2 * RECORD_PATH_BYTES_MAX - 1);
 	COUNT(texts_unread, 1);
 	return 0;
+}
+
+static __always_inline uint64_t asked_flags(struct pt_regs *regs, uint32_t detail)
+{
+	uint64_t flags = 0;
+
+	switch (detail) {
+	case 6:
+		return 01 | 0100 | 01000; /* creat(2): O_WRONLY | O_CREAT | O_TRUNC */
+	case 7:
+		bpf_probe_read_user(&flags, sizeof(flags), (void *)argument(regs, 2));
+		return flags; /* the first of struct open_how */
+	default:
+		return (uint32_t)argument(regs, detail);
+	}
 }
 
 static __noinline int call_tell(struct task_struct *task, struct pt_regs *regs, long result)
@@ -1105,8 +1139,7 @@ static __noinline int call_tell(struct task_struct *task, struct pt_regs *regs, 
 	if (file && state->shape != RECORD_CLOSE)
 		file_name_tell(file, state->inode, state, flags);
 	if (call.path != RECORD_NO_ARGUMENT && !file) {
-		event->path_bytes[0] = used =
-			path_read(event->text, 0, argument(regs, call.path));
+		event->path_bytes[0] = used = path_read(event->text, 0, argument(regs, call.path));
 		bpf_probe_read_kernel(&first, 1, event->text);
 		if (used > 1 && first != '/')
 			directory_tell(task, state, &event->directory,
@@ -1115,8 +1148,7 @@ static __noinline int call_tell(struct task_struct *task, struct pt_regs *regs, 
 	if (call.path_to != RECORD_NO_ARGUMENT && !file) {
 		char *second = event->text + (used & (RECORD_PATH_BYTES_MAX - 1));
 
-		event->path_bytes[1] =
-			path_read(event->text, used, argument(regs, call.path_to));
+		event->path_bytes[1] = path_read(event->text, used, argument(regs, call.path_to));
 		bpf_probe_read_kernel(&first, 1, second);
 		if (event->path_bytes[1] > 1 && first != '/')
 			directory_tell(task, state, &event->directory_to,
@@ -1130,6 +1162,8 @@ static __noinline int call_tell(struct task_struct *task, struct pt_regs *regs, 
 	event->result = result;
 	for (uint32_t i = 0; i < 6; i++)
 		event->arguments[i] = argument(regs, i);
+	if (state->shape == RECORD_OPEN)
+		event->asked_flags = asked_flags(regs, call.detail);
 	event->handle = state->handle;
 	event->size = state->size;
 	event->flags = flags;
@@ -1207,7 +1241,7 @@ int BPF_PROG(call_exited, struct pt_regs *regs, long result)
 	if (!state || state->shape == RECORD_NOTHING)
 		return 0;
 	shape = state->shape;
-	task_tell(task, state, NULL);
+	task_tell(task, state, NULL, SCRATCH_OF_CALLS);
 	read_bytes_count(task, state);
 	switch (shape) {
 	case RECORD_READ:
@@ -1234,6 +1268,10 @@ int BPF_PROG(call_exited, struct pt_regs *regs, long result)
 	case RECORD_OF_MEMORY:
 		if (result == 0)
 			memory_tell(task, regs);
+		break;
+	case RECORD_CHDIR:
+		if (result == 0)
+			state->is_told = 0;
 		break;
 	case RECORD_UNSEEN:
 		if (result > 0)
@@ -1273,7 +1311,7 @@ static __always_inline void fault_tell(struct task_struct *task, struct task_sta
 
 	if (!state->is_told) {
 		state->time_ns = now;
-		task_tell(task, state, NULL);
+		task_tell(task, state, NULL, SCRATCH_OF_FAULTS);
 	}
 	event.size = size_of(inode);
 	name_tell(inode, NULL, now, event.size, cached_pages_of(inode), 0, SCRATCH_OF_FAULTS);
@@ -1436,7 +1474,7 @@ static __always_inline bool is_understood(uint32_t opcode)
 
 /* Of files, and not understood: openat, close, statx, openat2, splice, renames, links, ftruncate. */
 #define UNSEEN_OPCODES                                                                             \
-	(1ull << 18 | 1ull << 19 | 1ull << 21 | 1ull << 28 | 1ull << 30 | 1ull << 35 |            \
+	(1ull << 18 | 1ull << 19 | 1ull << 21 | 1ull << 28 | 1ull << 30 | 1ull << 35 |             \
 	 1ull << 36 | 1ull << 37 | 1ull << 38 | 1ull << 39 | 1ull << 55)
 
 SEC("tp_btf/io_uring_submit_req")
@@ -1479,7 +1517,7 @@ int BPF_PROG(request_submitted, struct io_kiocb *request)
 	}
 	if (!state->is_told) {
 		state->time_ns = uring.time_ns;
-		task_tell(task, state, NULL);
+		task_tell(task, state, NULL, SCRATCH_OF_FAULTS);
 	}
 	bpf_map_update_elem(&requests, &key, &uring, BPF_ANY);
 	return 0;
@@ -1544,8 +1582,8 @@ int BPF_PROG(request_completed, void *ring_context, struct io_kiocb *request_may
 	inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
 	if (result < 0 || !is_of_interest(inode))
 		goto out;
-	name_tell(inode, BPF_CORE_READ(file, f_path.dentry), uring->time_ns,
-		  size_of(inode), 0, 0, SCRATCH_OF_REQUESTS);
+	name_tell(inode, BPF_CORE_READ(file, f_path.dentry), uring->time_ns, size_of(inode), 0, 0,
+		  SCRATCH_OF_REQUESTS);
 	if (opcode != RECORD_URING_FSYNC && opcode != RECORD_URING_FALLOCATE &&
 	    opcode != RECORD_URING_FADVISE) {
 		if (result > 0)
