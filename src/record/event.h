@@ -87,7 +87,7 @@ struct record_id {
 enum {
 	RECORD_IS_DIRECTORY = 1,
 	RECORD_IS_CREATED = 2, /* by the open that tells of it */
-	RECORD_IS_LINK = 4,    /* symbolic */
+	RECORD_IS_OPENED = 4,  /* likewise: by this name, whatever was told before */
 };
 
 /* A file that was not told of before. */

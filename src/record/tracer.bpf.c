@@ -365,6 +365,14 @@ struct {
 	__type(value, struct uring_state);
 } requests SEC(".maps");
 
+/* Inodes that io_uring's requests are about: their pages come in by calls that are told. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, uint64_t);
+	__type(value, uint32_t);
+} uring_inodes SEC(".maps");
+
 /*
  * Where events of no fixed size are made: one each for calls, faults, and io_uring's completions, which
  * may come in an interrupt of these.
@@ -676,10 +684,10 @@ static __noinline int name_send(struct naming *naming)
 	name->links = BPF_CORE_READ(inode, i_nlink);
 	name->flags = naming->flags | (kind == S_IFDIR ? RECORD_IS_DIRECTORY : 0);
 	name->text_bytes = walk.used;
-	if (send(name, sizeof(*name) + walk.used))
-		bpf_map_update_elem(&named, &id, &one, BPF_ANY);
-	else
+	if (!send(name, sizeof(*name) + walk.used))
 		COUNT(names_lost, 1);
+	else if (naming->dentry || name->links <= 1) /* else it may be known by another one */
+		bpf_map_update_elem(&named, &id, &one, BPF_ANY);
 	return 0;
 }
 
@@ -691,7 +699,7 @@ static __always_inline void name_tell(struct inode *inode, struct dentry *dentry
 	struct record_id id = {};
 
 	id_of(&id, inode);
-	if (!bpf_map_lookup_elem(&named, &id) || (flags & RECORD_IS_CREATED)) {
+	if ((flags & RECORD_IS_OPENED) || !bpf_map_lookup_elem(&named, &id)) {
 		struct naming naming = {.inode = inode,
 					.dentry = dentry,
 					.time_ns = time_ns,
@@ -1130,8 +1138,9 @@ static __noinline int call_tell(struct task_struct *task, struct pt_regs *regs, 
 		if (!remember_file(task, state, result))
 			return 0; /* not one that is recorded */
 		file = (struct file *)state->handle;
+		flags = RECORD_IS_OPENED;
 		if (BPF_CORE_READ(file, f_mode) & FMODE_CREATED)
-			flags = RECORD_IS_CREATED;
+			flags |= RECORD_IS_CREATED;
 	} else if (state->inode) {
 		file = (struct file *)state->handle;
 	}
@@ -1140,6 +1149,9 @@ static __noinline int call_tell(struct task_struct *task, struct pt_regs *regs, 
 		file_name_tell(file, state->inode, state, flags);
 	if (call.path != RECORD_NO_ARGUMENT && !file) {
 		event->path_bytes[0] = used = path_read(event->text, 0, argument(regs, call.path));
+		/* AT_EMPTY_PATH: of a descriptor, and nothing is looked up. */
+		if (used <= 1 && state->shape == RECORD_OF_PATH)
+			return 0;
 		bpf_probe_read_kernel(&first, 1, event->text);
 		if (used > 1 && first != '/')
 			directory_tell(task, state, &event->directory,
@@ -1303,7 +1315,7 @@ int BPF_PROG(fault_begun, unsigned long address, struct pt_regs *regs, unsigned 
 }
 
 static __always_inline void fault_tell(struct task_struct *task, struct task_state *state,
-				       struct inode *inode, uint64_t index, uint64_t pages,
+				       struct inode *inode, struct file *file, uint64_t index, uint64_t pages,
 				       uint32_t type, uint32_t flags)
 {
 	struct record_fault event = {};
@@ -1314,7 +1326,7 @@ static __always_inline void fault_tell(struct task_struct *task, struct task_sta
 		task_tell(task, state, NULL, SCRATCH_OF_FAULTS);
 	}
 	event.size = size_of(inode);
-	name_tell(inode, NULL, now, event.size, cached_pages_of(inode), 0, SCRATCH_OF_FAULTS);
+	name_tell(inode, file ? BPF_CORE_READ(file, f_path.dentry) : NULL, now, event.size, cached_pages_of(inode), 0, SCRATCH_OF_FAULTS);
 	begin(&event.event, type, sizeof(event), now, 0);
 	id_of(&event.id, inode);
 	event.index = index;
@@ -1337,12 +1349,13 @@ int BPF_PROG(fault_missed, struct address_space *mapping, unsigned long index)
 
 	if (!state || !is_of_interest(inode))
 		return 0;
+	if (bpf_find_vma(task, state->fault_address, vma_look, &found, 0) != 0 || !found.file ||
+	    mapped_of(found.file) != inode)
+		found.file = NULL; /* the kernel itself touched it */
 	/* A write to a private mapping copies the page: the file's is only read. */
-	if (state->fault_is_write &&
-	    bpf_find_vma(task, state->fault_address, vma_look, &found, 0) == 0 &&
-	    (found.flags & VM_SHARED))
+	if (found.file && state->fault_is_write && (found.flags & VM_SHARED))
 		flags = RECORD_IS_WRITE;
-	fault_tell(task, state, inode, index, 1, RECORD_TYPE_FAULT, flags);
+	fault_tell(task, state, inode, found.file, index, 1, RECORD_TYPE_FAULT, flags);
 	return 0;
 }
 
@@ -1368,7 +1381,7 @@ int BPF_PROG(fault_mapped, struct address_space *mapping, unsigned long start, u
 	index = ((state->fault_address - found.start) >> PAGE_SHIFT) + found.page_offset;
 	if (index < start || index > end)
 		return 0;
-	fault_tell(task, state, inode, index, 1, RECORD_TYPE_FAULT, 0);
+	fault_tell(task, state, inode, found.file, index, 1, RECORD_TYPE_FAULT, 0);
 	return 0;
 }
 
@@ -1385,7 +1398,7 @@ int BPF_PROG(folio_dirtied, struct folio *folio, struct address_space *mapping)
 	inode = mapping->host;
 	if (!is_of_interest(inode) || (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFREG)
 		return 0;
-	fault_tell(task, state, inode, folio->index, folio_pages(folio), RECORD_TYPE_FAULT,
+	fault_tell(task, state, inode, NULL, folio->index, folio_pages(folio), RECORD_TYPE_FAULT,
 		   RECORD_IS_WRITE);
 	return 0;
 }
@@ -1400,7 +1413,7 @@ int BPF_PROG(pages_got, struct address_space *mapping, unsigned long index, unsi
 
 	if (!state || state->shape != RECORD_EXEC || !is_of_interest(inode))
 		return 0;
-	fault_tell(task, state, inode, index, last - index + 1, RECORD_TYPE_KERNEL_READ, 0);
+	fault_tell(task, state, inode, NULL, index, last - index + 1, RECORD_TYPE_KERNEL_READ, 0);
 	if (state->pages_read && state->inode == inode) {
 		COUNT(pages_by_exec, state->pages_read);
 		state->pages_read = 0;
@@ -1422,7 +1435,7 @@ int BPF_PROG(page_added, struct folio *folio)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *state;
 	struct inode *inode = folio->mapping->host;
-	uint64_t pages = folio_pages(folio);
+	uint64_t pages = folio_pages(folio), key;
 	uint32_t shape;
 
 	state = state_of(task);
@@ -1445,6 +1458,11 @@ int BPF_PROG(page_added, struct folio *folio)
 	}
 	if (state->fault_inode == inode) {
 		COUNT(pages_by_fault, pages);
+		return 0;
+	}
+	key = (uint64_t)inode;
+	if (bpf_map_lookup_elem(&uring_inodes, &key)) {
+		COUNT(pages_by_call, pages);
 		return 0;
 	}
 	COUNT(pages_by_other, pages);
@@ -1484,7 +1502,8 @@ int BPF_PROG(request_submitted, struct io_kiocb *request)
 	struct task_state *state = state_of(task);
 	struct uring_state uring = {};
 	uint64_t key = (uint64_t)request;
-	uint32_t opcode = request->opcode;
+	uint32_t opcode = request->opcode, one = 1;
+	struct file *file;
 	struct io_fadvise *advice = (void *)request;
 	struct io_sync *sync = (void *)request;
 	struct io_rw *transfer = (void *)request;
@@ -1520,6 +1539,10 @@ int BPF_PROG(request_submitted, struct io_kiocb *request)
 		task_tell(task, state, NULL, SCRATCH_OF_FAULTS);
 	}
 	bpf_map_update_elem(&requests, &key, &uring, BPF_ANY);
+	file = file_of(task, BPF_CORE_READ(request, cqe.fd));
+	key = file ? (uint64_t)inode_of(file) : 0;
+	if (key)
+		bpf_map_update_elem(&uring_inodes, &key, &one, BPF_ANY);
 	return 0;
 }
 
