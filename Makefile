@@ -48,8 +48,9 @@ $(error A library or pkg-config is missing ($(PACKAGES)): script/bootstrap insta
 endif
 endif
 PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
-PACKAGE_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
-STATIC_LIBS    := $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null)
+# bzip2 tells pkg-config nothing on Debian.
+PACKAGE_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lbz2
+STATIC_LIBS    := $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null) -lbz2
 
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 \
 	    -Wimplicit-fallthrough

@@ -72,7 +72,7 @@ static const struct import_format *format_recognise(const struct input *input)
 }
 
 static const struct import_format *format_choose(struct input *input, const char *name,
-						 struct error *error)
+						 const char *columns, struct error *error)
 {
 	const struct import_format *format;
 	char names[200];
@@ -94,12 +94,88 @@ static const struct import_format *format_choose(struct input *input, const char
 	}
 	if (name)
 		return format_named(name);
+	if (columns)
+		return format_named("text");
 	format = format_recognise(input);
 	if (!format)
 		error_at(error, input->name, 0, 0,
 			 "is not a trace in any known format (%s); what it holds is not text",
 			 names);
 	return format;
+}
+
+/* ---- reading ---- */
+
+/* The reader says that it is done, or failed: what of that is a failure of the whole? */
+static void reading_end(struct import *import, const struct error *failure)
+{
+	import->ended = true;
+	if (failure && (!import->lenient || !import->input->cut_off))
+		import->failure = *failure;
+	else if (import->skipped * 100 > import->rows && !import->is_second)
+		import_too_many_wrong(import, &import->failure);
+}
+
+/*
+ * The first of two readings: all notes, all files that are found to have been there, and every
+ * mistake, before anything is delivered.
+ */
+static bool first_reading(struct import *import)
+{
+	struct op ops[256];
+	struct error failure;
+	size_t got = 1;
+
+	while (!import->ended) {
+		if (!import->format->next(import, ops, 256, &got, &failure))
+			reading_end(import, &failure);
+		else if (got == 0)
+			reading_end(import, NULL);
+	}
+	return import->failure.kind == ERROR_NONE;
+}
+
+static bool second_reading_begin(struct import *import)
+{
+	const struct import_format *format = import->format;
+	struct error *failure = &import->failure;
+
+	import->is_second = true;
+	import->ended = false;
+	import->first_rows = import->rows;
+	import->rows = 0;
+	if (!input_again(import->input, failure))
+		return false;
+	if (format->again)
+		return format->again(import, failure);
+	if (format->end)
+		format->end(import);
+	memset(import->state, 0, format->state_bytes);
+	return !format->begin || format->begin(import, failure);
+}
+
+/* Files that were there before the start, in the order in which they are first named. */
+static size_t found_deliver(struct import *import, struct op *ops, size_t count)
+{
+	size_t given = 0;
+
+	while (given < count && import->found_path < import->found.count) {
+		uint32_t path = import->found_path++;
+
+		if (import->found.at[path])
+			ops[given++] = (struct op){
+				.kind = OP_EXISTS,
+				.path = path,
+				.bytes = import->found.at[path] - 1,
+			};
+	}
+	return given;
+}
+
+static bool reads_twice(const struct import *import)
+{
+	return import->format->readings == IMPORT_TWICE ||
+	       (import->format->readings == IMPORT_TWICE_FOR_FILES && !import->is_bare);
 }
 
 static bool import_next(struct op_source *source, struct op *ops, size_t count, size_t *got,
@@ -109,27 +185,29 @@ static bool import_next(struct op_source *source, struct op *ops, size_t count, 
 	struct error failure;
 
 	*got = 0;
+	if (count == 0)
+		return true;
+	if (reads_twice(import) && !import->is_second && !import->ended) {
+		if (!first_reading(import) || !second_reading_begin(import))
+			import->ended = true;
+	}
 	if (import->failure.kind != ERROR_NONE) {
 		*error = import->failure;
 		return false;
 	}
-	if (import->ended || count == 0)
+	if (import->is_second && !import->is_bare)
+		*got = found_deliver(import, ops, count);
+	if (*got || import->ended)
 		return true;
-	if (!import->format->next(import, ops, count, got, &failure)) {
-		import->ended = true;
-		if (!import->lenient || !import->input->cut_off)
-			import->failure = failure;
-	} else if (*got == 0) {
-		import->ended = true;
-	}
+	if (!import->format->next(import, ops, count, got, &failure))
+		reading_end(import, &failure);
+	else if (*got == 0)
+		reading_end(import, NULL);
 	import->delivered += *got;
 	if (import->ended && import->delivered == 0 && import->failure.kind == ERROR_NONE)
 		error_at(&import->failure, import->input->name, 0, 0,
 			 import->input->cut_off ? "cut off before its first operation"
-			 : import->skipped      ? "holds no operations (%" PRIu64
-					     " wrong rows were skipped)"
-					   : "holds no operations",
-			 import->skipped);
+						: "holds no operations");
 	if (*got == 0 && import->failure.kind != ERROR_NONE) {
 		*error = import->failure;
 		return false;
@@ -149,6 +227,8 @@ static void import_destroy(struct op_source *source)
 	if (import->format && import->format->end)
 		import->format->end(import);
 	memory_free(import->state);
+	import_notes_deinit(import);
+	array_deinit(&import->found);
 	input_close(import->input);
 	path_table_destroy(source->paths);
 	memory_free(import);
@@ -171,14 +251,24 @@ struct op_source *trace_open(const char *path, const struct trace_options *optio
 	import->source.interface = &import_interface;
 	import->source.paths = path_table_create();
 	import->lenient = options->lenient;
+	import->is_bare = options->is_bare;
+	import->columns = options->columns;
 	import->input = input_open(path, error);
 	if (!import->input)
 		goto failed;
 	import->source.name = import->input->name;
-	import->format = format_choose(import->input, options->format, error);
+	import->format = format_choose(import->input, options->format, options->columns, error);
 	if (!import->format)
 		goto failed;
 	import->source.format = import->format->about.name;
+	if (import->columns && !import->format->about.takes_columns) {
+		error_input(error,
+			    "columns were named, but %.120s is read as %s, which has its own",
+			    import->input->name, import->format->about.name);
+		goto failed;
+	}
+	if (!reads_twice(import))
+		input_keep_nothing(import->input);
 	import->state = memory_alloc(1, import->format->state_bytes);
 	if (import->format->begin && !import->format->begin(import, error))
 		goto failed;
@@ -218,6 +308,37 @@ bool trace_fact(const struct op_source *source, const char *key, char *value, si
 		return true;
 	}
 	return false;
+}
+
+uint64_t trace_rows(const struct op_source *source)
+{
+	const struct import *import = import_of(source);
+
+	return !import ? 0 : import->is_second ? import->first_rows : import->rows;
+}
+
+bool trace_span(const struct op_source *source, uint64_t *ns)
+{
+	const struct import *import = import_of(source);
+
+	if (!import || !import->has_stamps)
+		return false;
+	*ns = import->stamp_last_ns - import->stamp_first_ns + import->early_ns;
+	return true;
+}
+
+const struct histogram *trace_responses(const struct op_source *source, bool of_writes)
+{
+	const struct import *import = import_of(source);
+
+	return import && import->responses[of_writes].count ? &import->responses[of_writes] : NULL;
+}
+
+const struct trace_note *trace_note_at(const struct op_source *source, size_t index)
+{
+	const struct import *import = import_of(source);
+
+	return import && index < import->notes.count ? &import->notes.at[index] : NULL;
 }
 
 uint64_t trace_skipped(const struct op_source *source)

@@ -1,5 +1,6 @@
 #include "record/canonical.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,6 +8,17 @@
 
 #define HEADER "time_ns,thread,op,path,offset,bytes\n"
 
+/* The row so many times; free it. */
+static char *rows_repeated(const char *row, size_t count)
+{
+	size_t bytes = strlen(row);
+	char *text = memory_alloc(count * bytes + 1, 1);
+
+	for (size_t i = 0; i < count; i++)
+		memcpy(text + i * bytes, row, bytes);
+	return text;
+}
+
 static void the_example_of_the_design_is_read(void **state)
 {
 	struct op_list list = csv_read("0,1,exists,heap,0,167772160\n"
@@ -298,6 +309,7 @@ static void bytes_that_are_no_text_are_called_so(void **state)
 static void a_path_too_long_is_refused_and_the_longest_is_not(void **state)
 {
 	char *text = memory_alloc(200000, 1);
+	char *good = rows_repeated("1,1,read,a,0,1\n", 400);
 	const struct trace_options lenient = {.lenient = true};
 	struct op_list list;
 	struct error error;
@@ -318,14 +330,16 @@ static void a_path_too_long_is_refused_and_the_longest_is_not(void **state)
 
 	/* A row that never ends must not be kept in memory to its end. */
 	memset(text + at, 'x', 150000);
-	strcpy(text + at + 150000, ",0,1\n1,1,read,a,0,1\n");
+	strcpy(text + at + 150000, ",0,1\n");
+	strcat(text + at, good);
 	assert_false(trace_read(&list, file_write("a.csv", text, strlen(text)), NULL, &error));
 	assert_string_equal(error.message, "the row is longer than 64 KiB");
 	assert_int_equal(error.line, 2);
 	op_list_deinit(&list);
 	assert_true(trace_read(&list, file_write("a.csv", text, strlen(text)), &lenient, &error));
-	assert_int_equal(list.ops.count, 1);
+	assert_int_equal(list.ops.count, 400);
 	op_list_deinit(&list);
+	memory_free(good);
 	memory_free(text);
 }
 
@@ -348,7 +362,11 @@ static void a_file_without_operations_is_an_error(void **state)
 	op_list_deinit(&list);
 	assert_false(trace_read(&list, file_write("a.csv", HEADER "x\ny\n", strlen(HEADER) + 4),
 				&(struct trace_options){.lenient = true}, &error));
-	assert_string_equal(error.message, "holds no operations (2 wrong rows were skipped)");
+	assert_string_equal(
+		error.message,
+		"2 of 2 rows cannot be read, and more than 1 % is too many: the first: 1 "
+		"field where 6 were expected (time_ns,thread,op,path,offset,bytes)");
+	assert_int_equal(error.line, 2);
 	op_list_deinit(&list);
 }
 
@@ -381,23 +399,48 @@ static void a_missing_or_wrong_header_is_named(void **state)
 
 static void lenient_leaves_out_the_wrong_rows_and_counts_them(void **state)
 {
-	static const char text[] = HEADER "0,1,read,a,0,1\n"
-					  "0,1,raed,a,0,1\n"
-					  "9,1,read,a,0,1\n"
-					  "5,1,read,a,0,1\n"
-					  "9,1,read,\"a,0,1\n"
-					  "10,1,read,b,0,1\n"
-					  "nonsense";
+	static const char start[] = HEADER "0,1,read,a,0,1\n"
+					   "0,1,raed,a,0,1\n"
+					   "9,1,read,a,0,1\n"
+					   "5,1,read,a,0,1\n"
+					   "9,1,read,\"a,0,1\n"
+					   "10,1,read,b,0,1\n";
+	char *good = rows_repeated("10,1,read,b,0,1\n", 394), *text = memory_alloc(16384, 1);
 	struct op_list list;
 	struct error error;
 
 	(void)state;
+	/* 4 of 401: within 1 % ... */
+	sprintf(text, "%s%snonsense", start, good);
 	assert_true(trace_read(&list, file_write("a.csv", text, strlen(text)),
 			       &(struct trace_options){.lenient = true}, &error));
-	assert_int_equal(list.ops.count, 3);
+	assert_int_equal(list.ops.count, 397);
 	assert_int_equal(list.skipped, 4);
+	assert_int_equal(trace_rows(list.source), 401);
 	assert_int_equal(list.ops.at[2].time_ns, 10);
+	/* ... each told with its line ... */
+	for (size_t i = 0; i < 4; i++) {
+		static const unsigned int lines[] = {3, 5, 6, 402};
+
+		assert_int_equal(trace_note_at(list.source, i)->line, lines[i]);
+		assert_string_equal(trace_note_at(list.source, i)->key, "skipped_row");
+		assert_true(trace_note_at(list.source, i)->is_warning);
+	}
+	assert_null(trace_note_at(list.source, 4));
 	op_list_deinit(&list);
+	/* ... and one more is too many, in any case. */
+	strcat(text, "\nnonsense");
+	assert_false(trace_read(&list, file_write("a.csv", text, strlen(text)),
+				&(struct trace_options){.lenient = true}, &error));
+	assert_int_equal(list.ops.count, 397);
+	assert_int_equal(error.line, 3);
+	assert_string_equal(
+		error.message,
+		"5 of 402 rows cannot be read, and more than 1 % is too many: the first: "
+		"unknown op \"raed\" (nearest: read)");
+	op_list_deinit(&list);
+	memory_free(good);
+	memory_free(text);
 }
 
 /* The quick reader and the careful one must agree: the same random rows, once plain and once with all fields quoted. */

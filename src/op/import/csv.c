@@ -607,6 +607,7 @@ static bool csv_next(struct import *import, struct op *ops, size_t count, size_t
 			readable = input_fill(input, ROW_BYTES_MAX, &unreadable);
 		if (row_fast(import, op)) {
 			csv->time_ns = op->time_ns;
+			import->rows++;
 			++*got;
 			continue;
 		}
@@ -619,11 +620,10 @@ static bool csv_next(struct import *import, struct op *ops, size_t count, size_t
 		if (row_slow(import, op, &any, error)) {
 			if (any) {
 				csv->time_ns = op->time_ns;
+				import->rows++;
 				++*got;
 			}
-		} else if (import->lenient) {
-			import->skipped++;
-		} else {
+		} else if (!import_row_wrong(import, error)) {
 			return false;
 		}
 	}

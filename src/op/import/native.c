@@ -492,6 +492,7 @@ static bool native_next(struct import *import, struct op *ops, size_t count, siz
 			memcpy(ops + *got, native->ops + native->at, take * sizeof(*ops));
 		native->at += take;
 		*got += take;
+		import->rows += take;
 		if (native->at < native->count)
 			break;
 		if (!block_read(import, error))

@@ -150,12 +150,12 @@ static bool oraclegeneral_next(struct import *import, struct op *ops, size_t cou
 					count_format(count_text, state->count),
 					input_visible(input), RECORD_BYTES);
 		}
-		if (record_read(import, &ops[*got], error))
+		if (record_read(import, &ops[*got], error)) {
+			import->rows++;
 			++*got;
-		else if (import->lenient)
-			import->skipped++;
-		else
+		} else if (!import_row_wrong(import, error)) {
 			return false;
+		}
 	}
 	return true;
 }
