@@ -20,7 +20,7 @@
 #include "op/path.h"
 #include "op/source.h"
 #include "op/trace.h"
-#include "record/mounts.h"
+#include "record/mount_table.h"
 #include "record/queue.h"
 #include "record/target.h"
 #include "record/tracer.h"
@@ -37,7 +37,7 @@ enum {
 struct recording {
 	const struct record_options *options;
 	struct record_summary *summary;
-	struct mounts *mounts;
+	struct mount_table *mounts;
 	struct path_table *paths;
 	struct tracer *tracer;
 	struct translator *translator;
@@ -102,7 +102,7 @@ static bool listen_once(struct recording *recording, int timeout_ms)
 {
 	if (!tracer_listen(recording->tracer, timeout_ms, on_event, recording, recording->error))
 		return false;
-	mounts_refresh(recording->mounts);
+	mount_table_refresh(recording->mounts);
 	drain(recording, now_ns());
 	return !recording->failed;
 }
@@ -209,7 +209,7 @@ static bool open_all(struct recording *recording)
 	recording->spool = trace_writer_create(options->trace, recording->error);
 	if (!recording->spool)
 		return false;
-	recording->mounts = mounts_open(recording->error);
+	recording->mounts = mount_table_open(recording->error);
 	if (!recording->mounts)
 		return false;
 	recording->tracer = tracer_open(&tracer, recording->error);
@@ -232,7 +232,7 @@ static void close_all(struct recording *recording)
 	tracer_close(recording->tracer);
 	translator_destroy(recording->translator);
 	queue_deinit(&recording->queue);
-	mounts_close(recording->mounts);
+	mount_table_close(recording->mounts);
 	trace_writer_abandon(recording->spool);
 	path_table_destroy(recording->paths);
 }
@@ -339,7 +339,7 @@ static void facts_make(struct facts *facts, const struct recording *recording)
 		   (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
 	if (recording->options->device)
 		fact(facts, "filesystem", "%s",
-		     mounts_filesystem(recording->mounts, recording->options->device));
+		     mount_table_filesystem(recording->mounts, recording->options->device));
 	fact_count(facts, "elapsed_ns", summary->elapsed_ns);
 	fact_count(facts, "processes", summary->translated.processes);
 	fact_count(facts, "threads", summary->translated.threads);

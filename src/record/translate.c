@@ -274,7 +274,7 @@ static void name_take(struct translator *translator, const struct record_name *n
 	struct seen_file *file =
 		&translator->files.at[file_get(translator, &name->id, name->size)];
 	char path[CANONICAL_BYTES];
-	size_t bytes = mounts_path(translator->options.mounts, name->id.device, name->text,
+	size_t bytes = mount_table_path(translator->options.mounts, name->id.device, name->text,
 				   name->text_bytes, path, sizeof(path));
 
 	translator->counts.names++;
@@ -521,7 +521,7 @@ static bool is_cloned(const struct translator *translator, const struct record_c
 {
 	const char *name = syscall_name(event->event.number);
 	const char *filesystem =
-		mounts_filesystem(translator->options.mounts, event->from.device);
+		mount_table_filesystem(translator->options.mounts, event->from.device);
 
 	return event->from.device == event->to.device && name &&
 	       strcmp(name, "copy_file_range") == 0 && filesystem &&
@@ -747,7 +747,7 @@ static bool path_of(struct translator *translator, const struct record_call *eve
 		return strncmp(path, options->root, bytes) == 0 &&
 		       (path[bytes] == '/' || path[bytes] == '\0');
 	}
-	return mounts_is_recorded(options->mounts, path);
+	return mount_table_is_recorded(options->mounts, path);
 }
 
 static bool follows_link(enum record_meaning meaning, const struct record_call *event,

@@ -13,7 +13,7 @@
 #include "op/op.h"
 #include "op/stream.h"
 #include "record/event.h"
-#include "record/mounts.h"
+#include "record/mount_table.h"
 
 struct path_table;
 struct translator; /* opaque */
@@ -21,7 +21,7 @@ struct translator; /* opaque */
 struct translate_options {
 	struct path_table *paths;   /* the ops' */
 	struct stream_map *streams; /* the ops' streams are made here; its expressions go first */
-	struct mounts *mounts;
+	struct mount_table *mounts;
 	uint64_t start_ns;  /* CLOCK_MONOTONIC; the ops' time 0 */
 	bool tells_of_exec; /* the kernel half sees what exec reads; else it is put in */
 	/*

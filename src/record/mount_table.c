@@ -1,4 +1,4 @@
-#include "record/mounts.h"
+#include "record/mount_table.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -17,7 +17,7 @@ struct mount {
 	bool is_recorded;
 };
 
-struct mounts {
+struct mount_table {
 	int fd; /* of mountinfo: tells of changes */
 	ARRAY(struct mount) all;
 	struct arena texts;
@@ -57,7 +57,7 @@ static char *unescape(char *text)
 }
 
 /* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw": proc(5). */
-static void line_take(struct mounts *mounts, char *line)
+static void line_take(struct mount_table *mounts, char *line)
 {
 	unsigned int major, minor;
 	char *fields[6], *rest = line, *dash;
@@ -82,7 +82,7 @@ static void line_take(struct mounts *mounts, char *line)
 	mount->is_recorded = !is_in_memory(mount->filesystem);
 }
 
-static void read_all(struct mounts *mounts)
+static void read_all(struct mount_table *mounts)
 {
 	FILE *file = fopen("/proc/self/mountinfo", "re");
 	char *line = NULL;
@@ -97,9 +97,9 @@ static void read_all(struct mounts *mounts)
 		fclose(file);
 }
 
-struct mounts *mounts_open(struct error *error)
+struct mount_table *mount_table_open(struct error *error)
 {
-	struct mounts *mounts = memory_alloc(1, sizeof(*mounts));
+	struct mount_table *mounts = memory_alloc(1, sizeof(*mounts));
 
 	mounts->fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	if (mounts->fd < 0) {
@@ -111,7 +111,7 @@ struct mounts *mounts_open(struct error *error)
 	return mounts;
 }
 
-void mounts_close(struct mounts *mounts)
+void mount_table_close(struct mount_table *mounts)
 {
 	if (!mounts)
 		return;
@@ -121,7 +121,7 @@ void mounts_close(struct mounts *mounts)
 	memory_free(mounts);
 }
 
-void mounts_refresh(struct mounts *mounts)
+void mount_table_refresh(struct mount_table *mounts)
 {
 	struct pollfd event = {.fd = mounts->fd, .events = POLLPRI};
 
@@ -137,7 +137,7 @@ static bool is_below(const char *path, const char *above, size_t *bytes)
 }
 
 /* The mount that shows most of the file system, or all of it; the latest of equals. */
-static const struct mount *mount_of(const struct mounts *mounts, uint32_t device, const char *path,
+static const struct mount *mount_of(const struct mount_table *mounts, uint32_t device, const char *path,
 				    size_t *root_bytes)
 {
 	const struct mount *best = NULL;
@@ -156,7 +156,7 @@ static const struct mount *mount_of(const struct mounts *mounts, uint32_t device
 	return best;
 }
 
-size_t mounts_path(const struct mounts *mounts, uint32_t device, const char *names, size_t bytes,
+size_t mount_table_path(const struct mount_table *mounts, uint32_t device, const char *names, size_t bytes,
 		   char *path, size_t room)
 {
 	char inside[8192];
@@ -188,7 +188,7 @@ size_t mounts_path(const struct mounts *mounts, uint32_t device, const char *nam
 	return (size_t)written < room ? (size_t)written : room - 1;
 }
 
-bool mounts_is_recorded(const struct mounts *mounts, const char *path)
+bool mount_table_is_recorded(const struct mount_table *mounts, const char *path)
 {
 	const struct mount *best = NULL;
 	size_t best_bytes = 0, bytes;
@@ -204,7 +204,7 @@ bool mounts_is_recorded(const struct mounts *mounts, const char *path)
 	return !best || best->is_recorded;
 }
 
-const char *mounts_filesystem(const struct mounts *mounts, uint32_t device)
+const char *mount_table_filesystem(const struct mount_table *mounts, uint32_t device)
 {
 	for (size_t i = 0; i < mounts->all.count; i++)
 		if (mounts->all.at[i].device == device)
