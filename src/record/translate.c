@@ -271,13 +271,16 @@ static uint32_t file_get(struct translator *translator, const struct record_id *
 static void name_take(struct translator *translator, const struct record_name *name)
 {
 	bool is_new = file_of(translator, &name->id) == NONE;
-	struct seen_file *file =
-		&translator->files.at[file_get(translator, &name->id, name->size)];
+	uint32_t at = file_get(translator, &name->id, name->size);
+	struct seen_file *file;
 	char path[CANONICAL_BYTES];
 	size_t bytes = mount_table_path(translator->options.mounts, name->id.device, name->text,
 				   name->text_bytes, path, sizeof(path));
 
 	translator->counts.names++;
+	if (at == NONE)
+		return;
+	file = &translator->files.at[at];
 	if (is_new || strcmp(file->path, path) != 0)
 		file->path = arena_text(&translator->texts, path, bytes);
 	file->is_directory = name->flags & RECORD_IS_DIRECTORY;
