@@ -55,6 +55,12 @@ struct cache_filesystem {
 	/* making an inode may reclaim dentries and inodes (btrfs: before its transaction) */
 	bool inode_make_fs;
 	bool inode_read_fs; /* so may reading one in (XFS, btrfs) */
+	enum cache_folios
+		dontcache; /* knows RWF_DONTCACHE: the switch dontcache says "xfs" or "all" */
+	/* the end of a write that changes no extents drops nothing behind it (ext4: in an interrupt) */
+	bool writes_end_in_interrupt;
+	/* O_DIRECT writes are buffered ones, if the switch direct_writes_btrfs says so */
+	bool direct_writes_switched;
 	/* an inode evicted from the VFS stays charged until the file system frees it (XFS) */
 	bool evicted_inodes_linger;
 	/* its data is in a cache of its own (ZFS): arc.h */
@@ -264,12 +270,49 @@ bool cache_block_commit(struct cache *cache, uint32_t file, uint64_t index);
 void cache_block_release(struct cache *cache, uint32_t file, uint64_t index);
 bool cache_block_is_dirty(struct cache *cache, uint32_t file, uint64_t index);
 
+/* ---- past the cache, or through it without staying ---- */
+
+/*
+ * RWF_DONTCACHE: cache_read() and cache_write() of pages that go when they have been read, or are
+ * written. What was there stays. After a write the caller has the range written
+ * (cache_write_range()). Only if the file system and the kernel know it (the switch dontcache).
+ */
+bool cache_takes_dontcache(const struct cache *cache);
+bool cache_read_dontcache(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
+			  struct cache_plan *plan);
+bool cache_write_dontcache(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
+			   struct cache_plan *plan);
+
+/*
+ * O_DIRECT. Before either, dirty pages of the range are written: cache_write_range(). A write drops
+ * what is cached of the range, used by others or not, before and after; it changes the size.
+ */
+bool cache_range_is_dirty(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes);
+void cache_direct_drop(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes);
+/* Runs to fetch, or to write; as cache_read(). Bytes are counted as they are, not in pages. */
+bool cache_direct_read(struct cache *cache, uint32_t file, uint64_t *offset, uint64_t *bytes,
+		       struct cache_plan *plan);
+bool cache_direct_write(struct cache *cache, uint32_t file, uint64_t *offset, uint64_t *bytes,
+			struct cache_plan *plan);
+/* Does the file system make a buffered write of it (btrfs with checksums, since 6.15)? */
+bool cache_direct_writes_are_buffered(const struct cache *cache);
+
+/*
+ * What writing this to /proc/sys/vm/drop_caches does: 1 clean pages that nobody has mapped, 2 what
+ * the shrinkers free, 3 both.
+ */
+enum { CACHE_DROP_PAGES = 1, CACHE_DROP_SLAB = 2 };
+void cache_drop_caches(struct cache *cache, uint32_t what);
+
 /* Write back a file's dirty pages (fsync, and what a flusher does); true when all are planned. */
 bool cache_sync_file(struct cache *cache, uint32_t file, struct cache_plan *plan);
 bool cache_sync(struct cache *cache, struct cache_plan *plan);
 /* The same for a range (sync_file_range()); bytes 0: to the end. */
 bool cache_sync_range(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes,
 		      struct cache_plan *plan);
+/* The same, for all that is dirty of the folios that the range touches. */
+bool cache_write_range(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes,
+		       struct cache_plan *plan);
 /* With writes_take_time: take at most `most` runs that were written during reclaim. */
 size_t cache_flushed(struct cache *cache, struct cache_run *runs, size_t most);
 /*
@@ -310,10 +353,22 @@ void cache_name_use(struct cache *cache, uint32_t name);
 /* The same, but held: an open file's. */
 void cache_name_get(struct cache *cache, uint32_t name);
 void cache_name_put(struct cache *cache, uint32_t name);
-/* A new file under a held name that means nothing yet: it means `file` from now on. */
+/*
+ * A held name that means nothing yet means `file` from now on: a new file, or one that is in memory
+ * and has another name (a hard link).
+ */
 void cache_name_link(struct cache *cache, uint32_t name, uint32_t file);
-/* The name means nothing any more. Its file dies, pages and all, when nothing else holds it. */
+/*
+ * The name means nothing any more. Without another name its file dies, pages and all, when nothing
+ * else holds it.
+ */
 void cache_name_unlink(struct cache *cache, uint32_t name);
+/* Is there nobody left then, of a name that nobody but the caller holds, who has the file? */
+bool cache_name_is_all(const struct cache *cache, uint32_t name);
+/* If nobody holds the name it is in memory no more, without any pressure. */
+void cache_name_drop(struct cache *cache, uint32_t name);
+/* Is the file gone: no name, nobody has it open? */
+bool cache_file_is_dead(const struct cache *cache, uint32_t file);
 /*
  * `name` moves: its file is `to`'s from now on (whose old file is unlinked), in memory too; `name`
  * means nothing.

@@ -51,13 +51,19 @@ enum {
  * Clean: the readahead marker; dirty or under writeback: free me when written. The kernel's one
  * bit.
  */
-#define PAGE_MARKER  (1u << 25)
-#define PAGE_RECLAIM PAGE_MARKER
-#define PAGE_YOUNG   (1u << 27) /* used through a mapping since last looked at */
-#define PAGE_MAPPED  (1u << 28)
-#define PAGE_LOCKED  (1u << 29) /* being read */
-#define PAGE_BUFFERS (1u << 30) /* has buffer heads: charged */
-#define PAGE_HELD    (1u << 31) /* a journal holds its buffers: cannot be freed */
+#define PAGE_MARKER     (1u << 25)
+#define PAGE_RECLAIM    PAGE_MARKER
+#define PAGE_DROPBEHIND (1u << 26) /* RWF_DONTCACHE brought it in: goes after its use */
+#define PAGE_YOUNG      (1u << 27) /* used through a mapping since last looked at */
+#define PAGE_MAPPED     (1u << 28)
+#define PAGE_LOCKED     (1u << 29) /* being read */
+#define PAGE_BUFFERS    (1u << 30) /* has buffer heads: charged */
+#define PAGE_HELD       (1u << 31) /* a journal holds its buffers: cannot be freed */
+/*
+ * The same bit, with PAGE_DROPBEHIND, which no journal's block has: some of it gets its block when
+ * it is written back. Only while it is dirty or under writeback.
+ */
+#define PAGE_ALLOCATES PAGE_HELD
 
 static inline uint32_t page_order(const struct page *page)
 {
@@ -149,7 +155,7 @@ enum file_state {
 	FILE_CACHED = 16, /* the inode is in memory */
 	FILE_ON_LRU = 32,
 	FILE_REFERENCED = 64,
-	FILE_UNLINKED = 128, /* no name; dies with its last reference */
+	FILE_UNLINKED = 128, /* no name left; dies with its last reference */
 	FILE_EVICTED = 256,  /* the inode was evicted under pressure once */
 	FILE_LINGERS = 512,  /* evicted from the VFS, still the file system's (XFS) */
 	FILE_DIRTY = 4096,   /* on the dirty list */
@@ -172,6 +178,7 @@ struct cache_file {
 	uint32_t resident_pages;
 	uint32_t node_live;  /* nodes that the kernel has */
 	uint32_t references; /* dentries in memory, and open files */
+	uint32_t links;      /* names that mean it */
 	uint32_t lru_prev, lru_next;
 	uint32_t dirty_prev, dirty_next;
 	uint16_t state;
@@ -230,6 +237,7 @@ struct rules {
 	bool noreuse_mapped, referenced_on_first_use, slab_by_priority, slab_debt_scaled,
 		inode_steals_pages, slab_counts;
 	bool open_file_late, background_waits, blocks_ahead_give_up, writeback_throttled;
+	bool has_dontcache, direct_writes_buffered;
 	uint32_t open_file_bytes, transaction_blocks, journal_blocks, statistics_ops;
 	uint32_t charge_batch, read_batch, vfs_cache_pressure;
 	uint32_t shadow_shift; /* nodes kept: pages >> shift */
@@ -337,6 +345,7 @@ struct cache {
 	uint64_t now_ns, flush_check_ns;
 	uint64_t op_count;
 	uint32_t unpublished_ops; /* since the statistics were read */
+	bool drops_behind;        /* pages that the present call brings in go after their use */
 	bool in_shrinker;
 	/* of objects freed by a shrinker, not back yet: lately, and before */
 	uint64_t late_bytes[2];
@@ -454,6 +463,22 @@ void page_list_move(struct cache *cache, uint32_t slot, enum list to, bool to_ol
 /* Dirty state of one page of a folio. */
 void page_set_dirty(struct cache *cache, uint32_t slot, uint64_t page_index);
 void page_add_buffers(struct cache *cache, uint32_t slot);
+/* The index node of this page, made if there is none; nobody pays for it before it holds something. */
+uint32_t page_node_make(struct cache *cache, uint32_t file, uint64_t page_index);
+/* This page has a block on the device from now on. */
+void page_set_stored(struct cache *cache, uint32_t file, uint64_t page_index);
+/* Somebody wants it for longer than RWF_DONTCACHE did. */
+static inline void page_keep(struct cache *cache, uint32_t slot)
+{
+	if (cache->queue.pages[slot].bits & PAGE_DROPBEHIND)
+		cache->queue.pages[slot].bits &= ~(PAGE_DROPBEHIND | PAGE_ALLOCATES);
+}
+/* The use of a folio that was to be dropped behind it is over. */
+static inline void page_end_dropbehind(struct cache *cache, uint32_t slot)
+{
+	if (!(cache->queue.pages[slot].bits & (PAGE_DIRTY | PAGE_WRITEBACK | PAGE_LOCKED)))
+		page_remove(cache, slot);
+}
 
 /* ---- plan ---- */
 
@@ -543,6 +568,8 @@ uint64_t reclaim(struct cache *cache, uint64_t target_pages, bool is_background)
  */
 void reclaim_slab(struct cache *cache, uint64_t pages);
 void slab_shrink(struct cache *cache, struct scan *scan);
+/* All shrinkers once, as hard as they can. How many objects went. */
+uint64_t slab_drop(struct cache *cache);
 void inode_pages_gone(struct cache *cache, uint32_t file); /* its last page or shadow node left */
 void file_reference_put(struct cache *cache, uint32_t file);
 void inode_maybe_dies(struct cache *cache, uint32_t file);

@@ -75,6 +75,8 @@ static bool fault(struct cache *cache, struct open_file *open, uint64_t index, b
 		if (!write)
 			fault_around(cache, open, index);
 	} else {
+		/* Looked up to be kept: filemap_fault(), 6.14. */
+		page_keep(cache, slot);
 		if (open->mmap_miss > 0)
 			open->mmap_miss--;
 		if (cache->queue.pages[slot].bits & PAGE_MARKER) {

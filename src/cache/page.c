@@ -167,6 +167,19 @@ static void directory_add(struct cache_file *file, const struct index *index, ui
 	file->directory[chunk] = node;
 }
 
+uint32_t page_node_make(struct cache *cache, uint32_t file, uint64_t page_index)
+{
+	struct cache_file *at = &cache->files.at[file];
+	uint32_t node = cache_node_find(cache, file, page_index);
+
+	if (node)
+		return node;
+	node = index_insert(&cache->index, file, (uint32_t)(page_index >> NODE_SHIFT));
+	directory_add(at, &cache->index, node);
+	cache->index.heads[node].next_node = at->node_first;
+	return at->node_first = at->node_last = node;
+}
+
 /*
  * Make the node of this page, and pay for it if the kernel would have to allocate it now. May
  * reclaim.
@@ -174,14 +187,8 @@ static void directory_add(struct cache_file *file, const struct index *index, ui
 static void node_prepare(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t order)
 {
 	struct cache_file *at = &cache->files.at[file];
-	uint32_t node = cache_node_find(cache, file, page_index);
+	uint32_t node = page_node_make(cache, file, page_index);
 
-	if (!node) {
-		node = index_insert(&cache->index, file, (uint32_t)(page_index >> NODE_SHIFT));
-		directory_add(at, &cache->index, node);
-		cache->index.heads[node].next_node = at->node_first;
-		at->node_first = at->node_last = node;
-	}
 	if (cache->index.heads[node].charged == NODE_LIVE_CHARGED || order >= NODE_SHIFT ||
 	    at->size_bytes <= PAGE_BYTES || cache->is_bare)
 		return;
@@ -198,6 +205,17 @@ bool page_is_stored(struct cache *cache, uint32_t file, uint64_t page_index)
 		return true;
 	node = cache_node_find(cache, file, page_index);
 	return node && (index_node(&cache->index, node)->stored >> (page_index % NODE_PAGES) & 1);
+}
+
+void page_set_stored(struct cache *cache, uint32_t file, uint64_t page_index)
+{
+	struct cache_file *at = &cache->files.at[file];
+
+	if (page_index == at->backed_pages)
+		at->backed_pages++;
+	else if (page_index > at->backed_pages)
+		index_node(&cache->index, page_node_make(cache, file, page_index))->stored |=
+			UINT64_C(1) << (page_index % NODE_PAGES);
 }
 
 /* ---- in ---- */
@@ -269,7 +287,8 @@ uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, ui
 				.node = node,
 				.bits = (uint32_t)(page_index % NODE_PAGES) |
 					order << PAGE_ORDER_SHIFT |
-					cache->stream << PAGE_STREAM_SHIFT,
+					cache->stream << PAGE_STREAM_SHIFT |
+					(cache->drops_behind ? PAGE_DROPBEHIND : 0),
 			};
 		node_fill(cache, node, (uint32_t)((page_index + done) % NODE_PAGES), here, slot,
 			  is_read, &memory);
@@ -406,6 +425,8 @@ void page_set_dirty(struct cache *cache, uint32_t slot, uint64_t page_index)
 	at->dirty |= bit;
 	cache->domain.dirty_pages++;
 	cache->streams[page_stream(page)].dirty_pages++;
+	if (page->bits & PAGE_DROPBEHIND && !page_is_stored(cache, head->file, page_index))
+		page->bits |= PAGE_ALLOCATES;
 	if (page_index == file->backed_pages)
 		file->backed_pages++;
 	else if (page_index > file->backed_pages)

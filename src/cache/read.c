@@ -100,6 +100,10 @@ static __attribute__((noinline)) uint64_t read_range(struct cache *cache, struct
 			page_mark(cache, slots[0]);
 		for (uint32_t i = 1; i < count; i++)
 			page_mark(cache, slots[i]);
+		/* Whoever reads it: filemap_end_dropbehind_read(), 6.14. */
+		for (uint32_t i = 0; i < count; i++)
+			if (cache->queue.pages[slots[i]].bits & PAGE_DROPBEHIND)
+				page_end_dropbehind(cache, slots[i]);
 		next <<= PAGE_SHIFT;
 		next = next < end ? next : end;
 		cache_counted(cache)->page_accesses += ((next - 1) >> PAGE_SHIFT) - index + 1;
@@ -158,7 +162,8 @@ bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t
 			slot = lookup_directly(cache, file, pos >> PAGE_SHIFT);
 		}
 	}
-	if (slot && !(cache->queue.pages[slot].bits & (PAGE_LOCKED | PAGE_MARKER))) {
+	if (slot &&
+	    !(cache->queue.pages[slot].bits & (PAGE_LOCKED | PAGE_MARKER | PAGE_DROPBEHIND))) {
 		if (!read_goes_on(cache, open, slot, pos))
 			page_mark(cache, slot);
 		cache_counted(cache)->page_accesses++;

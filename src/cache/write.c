@@ -111,6 +111,9 @@ bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_
 				    (all && page_is_stored(cache, file, at)))
 					write_fetch(cache, file, at, plan);
 			slot = page_insert(cache, file, first, order, INSERT_WRITE, 0);
+		} else if (!cache->drops_behind) {
+			/* Somebody wants it for longer: __filemap_get_folio(), FGP_DONTCACHE (6.14). */
+			page_keep(cache, slot);
 		}
 		to = folio_end(cache, slot) << PAGE_SHIFT;
 		if (to > end)

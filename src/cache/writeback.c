@@ -50,12 +50,33 @@ void writeback_file_cleaned(struct cache *cache, uint32_t id)
 	list->count--;
 }
 
+/*
+ * What was to be dropped when written is, if it is clean and the end of its writeback may take it
+ * from the cache: not in an interrupt, where ext4's writes end that change no extents (traced on
+ * 6.18: written over, it stays, and goes after the next read). Source: mm/filemap.c,
+ * folio_end_writeback(), folio_end_dropbehind() (6.14); fs/iomap/ioend.c, IOMAP_IOEND_DONTCACHE
+ * (XFS, always a task); fs/ext4/page-io.c, ext4_end_bio().
+ */
+static bool folio_drop_written(struct cache *cache, uint32_t slot)
+{
+	struct page *page = &cache->queue.pages[slot];
+	bool in_task = page->bits & PAGE_ALLOCATES || !cache->filesystem.writes_end_in_interrupt;
+
+	page->bits &= ~PAGE_ALLOCATES;
+	if (!in_task || page->bits & (PAGE_DIRTY | PAGE_LOCKED))
+		return false;
+	page_remove(cache, slot);
+	return true;
+}
+
 /* A folio is no longer under writeback: folio_end_writeback(). */
 static void folio_written(struct cache *cache, uint32_t slot)
 {
 	struct page *page = &cache->queue.pages[slot];
 
 	page->bits &= ~PAGE_WRITEBACK;
+	if (page->bits & PAGE_DROPBEHIND && folio_drop_written(cache, slot))
+		return;
 	if (page->bits & PAGE_RECLAIM && !(page->bits & PAGE_DIRTY)) {
 		page->bits &= ~PAGE_RECLAIM;
 		page_list_move(cache, slot, LIST_INACTIVE, true);
@@ -210,19 +231,30 @@ bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t l
 	return done;
 }
 
+/* From the first page of the folio at `first` to the end of that before `last`. */
+static void range_widen(struct cache *cache, uint32_t file, uint64_t *first, uint64_t *last)
+{
+	uint32_t slot = cache_lookup(cache, file, *first);
+
+	if (slot)
+		*first = page_index_of(cache, &cache->queue.pages[slot]);
+	slot = cache_lookup(cache, file, *last - 1);
+	if (slot)
+		*last = folio_end(cache, slot);
+}
+
 bool cache_sync_file(struct cache *cache, uint32_t file, struct cache_plan *plan)
 {
 	return writeback_file(cache, file, 0, UINT64_MAX, plan, false);
 }
 
-bool cache_sync_range(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes,
-		      struct cache_plan *plan)
+static bool range_write(struct cache *cache, uint32_t file, uint64_t first, uint64_t last,
+			struct cache_plan *plan)
 {
-	uint64_t first = offset >> PAGE_SHIFT, last = pages_from_bytes_up(offset + bytes);
 	uint32_t first_run = plan->write_count;
 
-	if (bytes == 0 || last - first > RANGE_CHUNKS * NODE_PAGES)
-		return writeback_file(cache, file, first, bytes ? last : UINT64_MAX, plan, false);
+	if (last - first > RANGE_CHUNKS * NODE_PAGES)
+		return writeback_file(cache, file, first, last, plan, false);
 	/* A few nodes are found faster than on the chain, where they stay until it is walked. */
 	for (uint64_t at = first; at < last; at = (at / NODE_PAGES + 1) * NODE_PAGES) {
 		uint32_t node = cache_node_find(cache, file, at);
@@ -237,6 +269,24 @@ bool cache_sync_range(struct cache *cache, uint32_t file, uint64_t offset, uint6
 	}
 	writeback_settle(cache, plan, first_run);
 	return true;
+}
+
+bool cache_sync_range(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes,
+		      struct cache_plan *plan)
+{
+	return range_write(cache, file, offset >> PAGE_SHIFT,
+			   bytes ? pages_from_bytes_up(offset + bytes) : UINT64_MAX, plan);
+}
+
+bool cache_write_range(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes,
+		       struct cache_plan *plan)
+{
+	uint64_t first = offset >> PAGE_SHIFT, last = pages_from_bytes_up(offset + bytes);
+
+	if (bytes == 0 || !(cache->files.at[file].state & FILE_DIRTY))
+		return true;
+	range_widen(cache, file, &first, &last);
+	return range_write(cache, file, first, last, plan);
 }
 
 uint64_t cache_dirty_files(const struct cache *cache)

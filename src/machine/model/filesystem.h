@@ -39,6 +39,9 @@ struct filesystem_mount {
 	struct io_list *io;
 	/* the kernel's own threads are at work (flusher, journal, txg): nobody waits */
 	bool is_background;
+	bool syncs_all; /* sync() is about the whole file system, whatever its node */
+	/* the file of an operation whose node has lost its name; 0: what the node says */
+	uint32_t orphan;
 	/* set by a file system that cannot be made as its options say: why (ERROR_INPUT) */
 	const char *failure;
 	/*
@@ -66,6 +69,21 @@ void mount_then(struct filesystem_mount *mount);
 void mount_write_durable(struct filesystem_mount *mount, uint64_t offset, uint64_t bytes);
 /* Processor time, apart from what any system call takes. */
 void mount_cpu(struct filesystem_mount *mount, uint64_t ns);
+/* The file of the operation's node, also when its name is gone; 0: none. */
+static inline uint32_t mount_file(const struct filesystem_mount *mount, uint32_t node)
+{
+	uint32_t file = mount->tree->nodes.at[node].file;
+
+	return file ? file : mount->orphan;
+}
+/* The same of a rename, which the file has behind it or, a directory, before it. */
+static inline uint32_t mount_renamed(const struct filesystem_mount *mount, uint32_t from,
+				     uint32_t to)
+{
+	uint32_t file = mount->tree->nodes.at[to].file;
+
+	return file ? file : mount->tree->nodes.at[from].file;
+}
 /* Data from or to the device: counted by the cache already. */
 void mount_data(struct filesystem_mount *mount, enum io_kind kind, uint64_t offset, uint64_t bytes);
 
@@ -75,6 +93,11 @@ struct filesystem {
 	struct cache_filesystem core;
 	/* the largest request that readahead may use; linux-caching.md 4.1 */
 	uint32_t device_io_pages;
+	/*
+	 * O_DIRECT of what is not aligned to this is buffered, and so are reads of what was dirty
+	 * (btrfs); 0: it must be aligned to the device's sectors
+	 */
+	uint32_t direct_bytes;
 
 	/*
 	 * After the files that exist are known, before the first operation. Time is kept for the
@@ -94,8 +117,26 @@ struct filesystem {
 			  uint64_t bytes);
 	/* A new file or directory; its directory was looked up before. */
 	void (*create)(struct filesystem_mount *mount, uint32_t node);
-	/* A name is removed (the file too, if `last`). */
+	/* A name is removed, and with it the file, which has no other and is not open. */
 	void (*remove)(struct filesystem_mount *mount, uint32_t node);
+	/*
+	 * A file has one more name, `node`, or one less of several. NULL: nothing that the cache
+	 * would notice.
+	 */
+	void (*linked)(struct filesystem_mount *mount, uint32_t node);
+	void (*unlinked)(struct filesystem_mount *mount, uint32_t node);
+	/*
+	 * The last name is removed, but somebody has the file open: what it has stays until the last
+	 * of them closes it, which freed() says. NULL: remove() it is, and no freed().
+	 */
+	void (*orphaned)(struct filesystem_mount *mount, uint32_t node);
+	void (*freed)(struct filesystem_mount *mount, uint32_t file);
+	/*
+	 * The directory is listed: read what comes next of its entries, *place being how far that
+	 * came (0 at first, the file system's own count then). False: that was the last. NULL:
+	 * nothing to read.
+	 */
+	bool (*readdir)(struct filesystem_mount *mount, uint32_t node, uint64_t *place);
 	/* fsync or sync: the journal is committed. NULL: nothing that the cache would notice. */
 	void (*commit)(struct filesystem_mount *mount);
 	/* After every operation: what is due. NULL: nothing. */
@@ -111,10 +152,10 @@ struct filesystem {
 			   uint64_t pages);
 	/*
 	 * fsync, fdatasync (`data_only`): all dirty pages of the file were passed to write_back(),
-	 * now what must follow until all is durable. TREE_ROOT: sync, everything.
+	 * now what must follow until all is durable. mount->syncs_all: sync, everything.
 	 */
 	void (*sync)(struct filesystem_mount *mount, uint32_t node, bool data_only);
-	/* The name at `from` is `to` now. */
+	/* The name at `from` is `to` now; a directory's will be: its file is still at `from`. */
 	void (*renamed)(struct filesystem_mount *mount, uint32_t from, uint32_t to);
 	/* A file became longer by a write, or was truncated, or fallocated (bytes > 0: the range). */
 	void (*resized)(struct filesystem_mount *mount, uint32_t node, uint64_t old_bytes,

@@ -52,6 +52,7 @@ bool model_carry_out(struct model *model, const struct op *op, struct error *err
 	model->op_count++;
 	model->op_pages = 0;
 	model->asked.file = 0;
+	model->waits_for_file = false;
 	model->mount.now_ns = model->now_ns;
 	cache_stream(model->cache, stream);
 	model_write_back(model);
@@ -266,6 +267,14 @@ static void finish(struct model *model, struct result *result)
 	result->file_count = model->file_count;
 	if (model->options->device)
 		finish_time(model, result);
+	if (model->plain_count > 0)
+		result_note(
+			result,
+			"RWF_DONTCACHE is not known to %s%s%s: %llu reads and writes with it were "
+			"plain ones",
+			model->fs->name, model->fs->core.dontcache ? " under " : "",
+			model->fs->core.dontcache ? policy_name(model->options->policy.policy) : "",
+			(unsigned long long)model->plain_count);
 	if (is_interrupted(model->options))
 		result_note(result, "interrupted: this is what had happened by then");
 }

@@ -27,11 +27,19 @@ struct model {
 	uint64_t now_ns;         /* traces: the later of the time stamp and the pace */
 	uint64_t device_free_ns; /* scenarios: when the device can begin the next request */
 	uint64_t op_pages;       /* asked for by the op under way */
+	uint64_t plain_count;    /* of RWF_DONTCACHE, where that is not known */
+	/*
+	 * Nobody keeps time: the page that a RWF_DONTCACHE write left covered in part, whose
+	 * write-back the next op begins.
+	 */
+	uint32_t behind_file;
+	uint64_t behind_index;
 	/* with a device: */
-	struct cache_run asked;                   /* the pages that the op under way asks for */
-	bool is_syncing;                          /* what is written now is waited for */
-	struct io_list *background;               /* what nobody waits for */
-	struct result_device requests;            /* asked of the device since the jobs began */
+	struct cache_run asked;        /* the pages that the op under way asks for */
+	bool is_syncing;               /* what is written now is waited for */
+	bool waits_for_file;           /* the op waits for what is written back of its file */
+	struct io_list *background;    /* what nobody waits for */
+	struct result_device requests; /* asked of the device since the jobs began */
 	uint64_t started_ns, elapsed_ns, busy_ns; /* busy: of all processors */
 	struct recorder recorder;
 };
@@ -73,6 +81,8 @@ bool simulation_run(struct model *model, struct error *error);
 
 /* Carry one op out. False: it cannot be, and `error` says why and where. */
 bool operation_carry_out(struct model *model, const struct op *op, struct error *error);
+/* Where time is kept: all that the op waited for is done. */
+void operation_end(struct model *model, const struct op *op);
 
 /* Fill in what the options say: input, machine, policy, memory, seed. */
 void model_describe(const struct model_options *options, const struct op_source *source,

@@ -78,7 +78,8 @@ uint32_t opens_find(const struct opens *opens, const struct open_list *list, uin
 		return opens->all.at[list->first].thread == thread ? list->first : 0;
 	for (uint32_t at = opens_bucket(opens, file, thread);; at = (at + 1) & opens->bucket_mask) {
 		bucket = &opens->buckets[at];
-		if (!bucket->id || (bucket->thread == thread && bucket->file == file))
+		if (!bucket->id || (bucket->thread == thread && bucket->file == file &&
+				    opens->all.at[bucket->id].list == list->id))
 			return bucket->id;
 	}
 }
@@ -96,8 +97,12 @@ void opens_add(struct opens *opens, struct open_list *list, const struct open *o
 	opens->all.at[id].prev = 0;
 	if (next) {
 		opens->all.at[next].prev = id;
-		if (!list->is_hashed)
+		if (!list->is_hashed) {
+			list->id = ++opens->list_count & INT32_MAX;
+			opens->all.at[next].list = list->id;
 			hash_add(opens, next);
+		}
+		opens->all.at[id].list = list->id;
 		hash_add(opens, id);
 		list->is_hashed = true;
 	}

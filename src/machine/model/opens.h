@@ -18,6 +18,7 @@ struct open {
 	uint32_t thread;
 	uint32_t handle;     /* the cache's */
 	uint32_t file;       /* which stays, when the name is unlinked */
+	uint32_t list;       /* its list's id, where that is hashed */
 	uint32_t next, prev; /* of the same list; 0: none */
 };
 
@@ -30,6 +31,7 @@ struct opens {
 	uint32_t free, count;
 	struct open_bucket *buckets;
 	uint32_t bucket_mask, hashed_count;
+	uint32_t list_count; /* ids given to lists */
 };
 
 static inline uint32_t opens_bucket(const struct opens *opens, uint32_t file, uint32_t thread)

@@ -15,6 +15,8 @@
 /* A node of the cache's index is numbered by 32 bits and has 64 pages: a pebibyte. */
 #define FILE_BYTES_MAX (UINT64_C(1) << 50)
 
+enum { TARGET_BYTES_MAX = 4095 /* of a symbolic link: PATH_MAX without the end */ };
+
 /* ---- errors ---- */
 
 static bool op_error(struct model *model, const struct op *op, struct error *error,
@@ -32,6 +34,13 @@ static bool op_error(struct model *model, const struct op *op, struct error *err
 
 static const char no_such_file[] =
 	"there is no such file here; a file that is there before the start needs an exists line";
+
+static void make_mounted(struct model *model)
+{
+	if (!model->is_mounted)
+		model->fs->mount(&model->mount);
+	model->is_mounted = true;
+}
 
 /* ---- names ---- */
 
@@ -123,16 +132,19 @@ static bool make_parents(struct model *model, uint32_t node)
 
 static void open_close_all(struct model *model, uint32_t node);
 
-/* Make a file or directory and hold its name. */
-static void create_held(struct model *model, uint32_t node, bool is_directory)
+/* Make a file or directory (or a symbolic link) and hold its name. */
+static void create_held(struct model *model, uint32_t node, enum op_kind kind, uint64_t bytes)
 {
 	uint32_t file;
 
 	/* Descriptors of an unlinked file of this name can no longer be named: they end here. */
 	open_close_all(model, node);
 	hold(model, node);
-	file = tree_add_file(&model->tree, node, 0, is_directory, false);
+	file = tree_add_file(&model->tree, node, bytes, kind == OP_MKDIR, false);
 	model->tree.nodes.at[node].is_made = true;
+	model->tree.nodes.at[node].is_symlink = kind == OP_SYMLINK;
+	if (kind == OP_SYMLINK) /* Its target is in its inode. */
+		cache_file_inline(model->cache, file);
 	cache_name_link(model->cache, model->tree.nodes.at[node].name, file);
 	model->fs->create(&model->mount, node);
 	model->file_count++;
@@ -179,11 +191,13 @@ static uint32_t open_get(struct model *model, uint32_t node, uint32_t thread)
 
 static void open_close(struct model *model, uint32_t node, uint32_t id)
 {
-	uint32_t handle = model->opens.all.at[id].handle;
+	struct open open = model->opens.all.at[id];
 
 	opens_remove(&model->opens, &model->tree.nodes.at[node].opens, id);
-	cache_close(model->cache, handle);
+	cache_close(model->cache, open.handle);
 	release(model, node);
+	if (model->fs->freed && cache_file_is_dead(model->cache, open.file))
+		model->fs->freed(&model->mount, open.file);
 }
 
 static void open_close_all(struct model *model, uint32_t node)
@@ -275,10 +289,10 @@ static void advise(struct model *model, const struct op *op, uint32_t node,
 }
 
 /* A read or write, by the file system's own cache if it has one. */
-static void data_read(struct model *model, const struct op *op, uint32_t node)
+static void data_read(struct model *model, const struct op *op, uint32_t node, transfer *move)
 {
 	if (!model->fs->read) {
-		transfer_all(model, op, node, cache_read);
+		transfer_all(model, op, node, move);
 		return;
 	}
 	(void)open_get(model, node, op->thread);
@@ -288,9 +302,18 @@ static void data_read(struct model *model, const struct op *op, uint32_t node)
 	model->fs->read(&model->mount, node, op->offset, op->bytes);
 }
 
-static void data_write(struct model *model, const struct op *op, uint32_t node)
+/* The file ended at `before`, and ends elsewhere now. */
+static void data_grew(struct model *model, uint32_t node, uint64_t before)
 {
-	uint64_t before = cache_file_size(model->cache, node_file(model, node)), after;
+	uint64_t after = cache_file_size(model->cache, node_file(model, node));
+
+	if (model->mount.io && after != before && model->fs->resized)
+		model->fs->resized(&model->mount, node, before, after);
+}
+
+static void data_write(struct model *model, const struct op *op, uint32_t node, transfer *move)
+{
+	uint64_t before = cache_file_size(model->cache, node_file(model, node));
 
 	if (model->fs->write) {
 		(void)open_get(model, node, op->thread);
@@ -298,12 +321,195 @@ static void data_write(struct model *model, const struct op *op, uint32_t node)
 		model->op_pages += pages_from_bytes_up(op->bytes);
 		model->fs->write(&model->mount, node, op->offset, op->bytes);
 	} else {
-		transfer_all(model, op, node, cache_write);
+		transfer_all(model, op, node, move);
 	}
-	after = cache_file_size(model->cache, node_file(model, node));
-	if (model->mount.io && after != before && model->fs->resized)
-		model->fs->resized(&model->mount, node, before, after);
+	data_grew(model, node, before);
 }
+
+/* Write the range back, in whole folios, and wait for it if `is_awaited`. */
+static void range_write(struct model *model, uint32_t file, uint64_t offset, uint64_t bytes,
+			bool is_awaited)
+{
+	model->is_syncing = is_awaited;
+	while (!cache_write_range(model->cache, file, offset, bytes, &model->plan))
+		plan_done(model);
+	plan_done(model);
+	model->is_syncing = false;
+}
+
+/* ---- RWF_DONTCACHE ---- */
+
+/* Where it is not known the call fails, and whoever makes it does without: ext4 and XFS know it. */
+static bool takes_dontcache(struct model *model)
+{
+	bool takes = !model->fs->read && cache_takes_dontcache(model->cache);
+
+	if (!takes)
+		model->plain_count++;
+	return takes;
+}
+
+static void dontcache_read(struct model *model, const struct op *op, uint32_t node)
+{
+	data_read(model, op, node, takes_dontcache(model) ? cache_read_dontcache : cache_read);
+}
+
+/*
+ * generic_write_sync(): what was written is written back at once, and nobody waits. Where nobody
+ * keeps time that would be done before the next call, which it is not: a page written piece by piece
+ * is in the cache until it is whole.
+ */
+static void dontcache_write(struct model *model, const struct op *op, uint32_t node)
+{
+	bool takes = takes_dontcache(model);
+	uint64_t end = op->offset + op->bytes, part = model->mount.io ? 0 : end % PAGE_BYTES;
+	uint64_t whole = part < op->bytes ? op->bytes - part : 0;
+
+	data_write(model, op, node, takes ? cache_write_dontcache : cache_write);
+	if (!takes)
+		return;
+	range_write(model, node_file(model, node), op->offset, whole, false);
+	model->behind_file = part > 0 ? node_file(model, node) : 0;
+	model->behind_index = end / PAGE_BYTES;
+}
+
+/* What the last RWF_DONTCACHE write left, unless this op goes on with it. */
+static void behind_settle(struct model *model, const struct op *op)
+{
+	if (op->kind == OP_WRITE_DONTCACHE && op->offset / PAGE_BYTES == model->behind_index &&
+	    operation_file(model, op) == model->behind_file)
+		return;
+	range_write(model, model->behind_file, model->behind_index * PAGE_BYTES, PAGE_BYTES, false);
+	model->behind_file = 0;
+}
+
+/* ---- O_DIRECT ---- */
+
+enum { SECTOR_BYTES = 512 };
+
+static bool direct_is_aligned(const struct op *op, uint64_t bytes)
+{
+	return (op->offset | op->bytes) % bytes == 0;
+}
+
+/*
+ * Pages asked of the device from `first` on become the bytes that the call moves, and whoever wants
+ * the same pages in the cache does not wait for them.
+ */
+static void direct_trim(struct model *model, size_t first, const struct op *op, uint32_t file)
+{
+	struct io_list *list = model->mount.io;
+	uint64_t end = op->offset + op->bytes;
+
+	for (; list && first < list->at.count; first++) {
+		struct io *io = &list->at.at[first];
+		uint64_t from = bytes_from_pages(io->index);
+
+		if (io->file != file || io->is_metadata)
+			continue;
+		if (from + io->bytes > end && end > from)
+			io->bytes = end - from;
+		if (from < op->offset && op->offset - from < io->bytes) {
+			io->offset += op->offset - from;
+			io->bytes -= op->offset - from;
+		}
+		io->file = 0;
+	}
+}
+
+/* Before either: what is dirty of the range, or on its way, is written. False: nothing was. */
+static bool direct_clean(struct model *model, const struct op *op, uint32_t file)
+{
+	if (!cache_range_is_dirty(model->cache, file, op->offset, op->bytes))
+		return false;
+	model->waits_for_file = true;
+	range_write(model, file, op->offset, op->bytes, true);
+	mount_then(&model->mount);
+	return true;
+}
+
+static void direct_read(struct model *model, const struct op *op, uint32_t node)
+{
+	uint64_t offset = op->offset, bytes = op->bytes;
+	uint32_t file;
+	size_t first;
+
+	if (model->fs->read ||
+	    (model->fs->direct_bytes && !direct_is_aligned(op, model->fs->direct_bytes))) {
+		data_read(model, op, node, cache_read);
+		return;
+	}
+	(void)open_get(model, node, op->thread);
+	plan_carry_out(model, TREE_NONE);
+	file = node_file(model, node);
+	if (direct_clean(model, op, file) && model->fs->direct_bytes) {
+		/*
+		 * btrfs: the pages are written, but not all that follows from it, which cannot be
+		 * waited for (fs/btrfs/direct-io.c, lock_extent_direct()); measured, always.
+		 */
+		data_read(model, op, node, cache_read);
+		return;
+	}
+	first = model->mount.io ? model->mount.io->at.count : 0;
+	while (!cache_direct_read(model->cache, file, &offset, &bytes, &model->plan))
+		plan_carry_out(model, node);
+	plan_carry_out(model, node);
+	direct_trim(model, first, op, file);
+}
+
+/* As btrfs does it: buffered, written, dropped (btrfs_direct_write()). */
+static void direct_write_buffered(struct model *model, const struct op *op, uint32_t node)
+{
+	uint32_t file = node_file(model, node);
+
+	data_write(model, op, node, cache_write);
+	model->waits_for_file = true;
+	range_write(model, file, op->offset, op->bytes, true);
+	cache_direct_drop(model->cache, file, op->offset, op->bytes);
+}
+
+static void direct_write(struct model *model, const struct op *op, uint32_t node)
+{
+	uint64_t offset = op->offset, bytes = op->bytes, before;
+	uint32_t file;
+	size_t first;
+
+	if (model->fs->write) {
+		data_write(model, op, node, cache_write);
+		return;
+	}
+	if (cache_direct_writes_are_buffered(model->cache) ||
+	    (model->fs->direct_bytes && !direct_is_aligned(op, model->fs->direct_bytes))) {
+		direct_write_buffered(model, op, node);
+		return;
+	}
+	(void)open_get(model, node, op->thread);
+	plan_carry_out(model, TREE_NONE);
+	file = node_file(model, node);
+	before = cache_file_size(model->cache, file);
+	(void)direct_clean(model, op, file);
+	cache_direct_drop(model->cache, file, op->offset, op->bytes);
+	first = model->mount.io ? model->mount.io->at.count : 0;
+	model->is_syncing = true;
+	while (!cache_direct_write(model->cache, file, &offset, &bytes, &model->plan))
+		plan_done(model);
+	plan_done(model);
+	model->is_syncing = false;
+	direct_trim(model, first, op, file);
+	data_grew(model, node, before);
+}
+
+/* What came into the cache while it was written would lie: kiocb_invalidate_post_direct_write(). */
+void operation_end(struct model *model, const struct op *op)
+{
+	uint32_t file =
+		op->kind == OP_WRITE_DIRECT && !model->fs->write ? operation_file(model, op) : 0;
+
+	if (file)
+		cache_direct_drop(model->cache, file, op->offset, op->bytes);
+}
+
+/* ---- advice, sync, sizes ---- */
 
 static void sync_node(struct model *model, uint32_t node, bool data_only)
 {
@@ -347,7 +553,7 @@ static void resize_node(struct model *model, const struct op *op, uint32_t node)
 
 static void sync_all(struct model *model)
 {
-	model->is_syncing = true;
+	model->is_syncing = model->mount.syncs_all = true;
 	if (model->fs->commit)
 		model->fs->commit(&model->mount);
 	while (!cache_sync(model->cache, &model->plan))
@@ -356,18 +562,92 @@ static void sync_all(struct model *model)
 	mount_then(&model->mount);
 	if (model->mount.io && model->fs->sync)
 		model->fs->sync(&model->mount, TREE_ROOT, false);
-	model->is_syncing = false;
+	model->is_syncing = model->mount.syncs_all = false;
 }
 
 /* ---- ops ---- */
 
 static void unlink_node(struct model *model, uint32_t node)
 {
+	const struct filesystem *fs = model->fs;
+
 	hold(model, node);
-	model->fs->remove(&model->mount, node);
+	if (tree_other_name(&model->tree, node) != TREE_NONE) {
+		if (fs->unlinked)
+			fs->unlinked(&model->mount, node);
+	} else if (fs->orphaned &&
+		   !cache_name_is_all(model->cache, model->tree.nodes.at[node].name)) {
+		fs->orphaned(&model->mount, node);
+	} else {
+		fs->remove(&model->mount, node);
+	}
 	cache_name_unlink(model->cache, model->tree.nodes.at[node].name);
 	tree_remove_file(&model->tree, node);
 	release(model, node);
+}
+
+/* What is known of names that are not there goes first: vfs_rmdir(), shrink_dcache_parent(). */
+static void rmdir_node(struct model *model, uint32_t node)
+{
+	hold(model, node);
+	for (uint32_t below = model->tree.nodes.at[node].first_below; below;
+	     below = model->tree.nodes.at[below].next_below)
+		cache_name_drop(model->cache, model->tree.nodes.at[below].name);
+	unlink_node(model, node);
+	release(model, node);
+}
+
+/* Another name of the file at `from`. */
+static bool link_node(struct model *model, const struct op *op, uint32_t from, struct error *error)
+{
+	uint32_t to = node_of(model, op->path_to);
+
+	if (model->tree.nodes.at[from].is_directory)
+		return op_error(model, op, error, "a directory has one name only");
+	if (!parents_exist(model, to))
+		return op_error(model, op, error, "the new name's directory does not exist");
+	if (tree_exists(&model->tree, to))
+		return op_error(model, op, error, "the new name is there already");
+	/* As for a file that is made there: create_held(). */
+	open_close_all(model, to);
+	hold(model, from);
+	hold(model, to);
+	tree_add_name(&model->tree, to, from);
+	cache_name_link(model->cache, model->tree.nodes.at[to].name,
+			model->tree.nodes.at[from].file);
+	if (model->fs->linked)
+		model->fs->linked(&model->mount, to);
+	release(model, to);
+	release(model, from);
+	return true;
+}
+
+/* open, getdents until nothing comes, close: no dentry is made for what is in it. */
+static void readdir_node(struct model *model, uint32_t node)
+{
+	uint64_t place = 0;
+	uint32_t handle;
+	bool more = model->fs->readdir != NULL;
+
+	cache_open_pay(model->cache);
+	hold(model, node);
+	handle = cache_open(model->cache, model->tree.nodes.at[node].file);
+	while (more) {
+		more = model->fs->readdir(&model->mount, node, &place);
+		plan_done(model);
+		mount_then(&model->mount);
+	}
+	cache_close(model->cache, handle);
+	release(model, node);
+}
+
+static bool drop_caches(struct model *model, const struct op *op, struct error *error)
+{
+	if (op->bytes < CACHE_DROP_PAGES || op->bytes > (CACHE_DROP_PAGES | CACHE_DROP_SLAB))
+		return op_error(model, op, error, "its bytes are 1, 2 or 3");
+	make_mounted(model);
+	cache_drop_caches(model->cache, (uint32_t)op->bytes);
+	return true;
 }
 
 /* d_move(): the directory's dentry takes the new name, and all below stays as cached as it was. */
@@ -388,6 +668,8 @@ static bool rename_directory(struct model *model, const struct op *op, uint32_t 
 	}
 	hold(model, from);
 	hold(model, to);
+	if (model->mount.io && model->fs->renamed)
+		model->fs->renamed(&model->mount, from, to);
 	cache_name_move(model->cache, model->tree.nodes.at[from].name,
 			model->tree.nodes.at[parent].name, model->tree.nodes.at[to].name_bytes);
 	release(model, to);
@@ -409,6 +691,9 @@ static bool rename_node(struct model *model, const struct op *op, uint32_t from,
 		return rename_directory(model, op, from, to, error);
 	if (tree_exists(&model->tree, to) && model->tree.nodes.at[to].is_directory)
 		return op_error(model, op, error, "the new name is a directory");
+	/* Two names of one file stay what they are: rename(2). */
+	if (model->tree.nodes.at[from].file == model->tree.nodes.at[to].file)
+		return true;
 	hold(model, from);
 	hold(model, to);
 	if (tree_exists(&model->tree, to))
@@ -459,6 +744,8 @@ static bool grows_too_large(const struct op *op)
 	case OP_TRUNCATE:
 		return op->bytes > FILE_BYTES_MAX;
 	case OP_WRITE:
+	case OP_WRITE_DIRECT:
+	case OP_WRITE_DONTCACHE:
 	case OP_FALLOCATE:
 	case OP_SYNC_FILE_RANGE:
 		return op->offset + op->bytes > FILE_BYTES_MAX;
@@ -467,19 +754,43 @@ static bool grows_too_large(const struct op *op)
 	}
 }
 
-static void make_mounted(struct model *model)
+/* Is there a reason why this cannot be done with what is at the node? NULL: none. */
+static const char *kind_wrong(const struct model *model, const struct op *op, uint32_t node)
 {
-	if (!model->is_mounted)
-		model->fs->mount(&model->mount);
-	model->is_mounted = true;
+	const struct tree_node *at = &model->tree.nodes.at[node];
+	enum op_kind kind = (enum op_kind)op->kind;
+	bool of_name = kind == OP_UNLINK || kind == OP_RENAME || kind == OP_LINK;
+
+	if ((of_name || kind == OP_RMDIR || kind == OP_READDIR) && !tree_exists(&model->tree, node))
+		return "it is unlinked already";
+	if (!at->is_directory && (kind == OP_RMDIR || kind == OP_READDIR))
+		return "it is not a directory";
+	if (at->is_directory && !of_name && kind != OP_OPEN && kind != OP_FSYNC &&
+	    kind != OP_RMDIR && kind != OP_READDIR)
+		return "it is a directory";
+	if (at->is_symlink && !of_name)
+		return "it is a symbolic link, and none is followed here: the path that it leads "
+		       "to was expected";
+	if ((kind == OP_UNLINK || kind == OP_RMDIR) && at->is_directory && at->entries > 0)
+		return "the directory is not empty";
+	if ((kind == OP_RMDIR || kind == OP_UNLINK || kind == OP_RENAME) && node == TREE_ROOT)
+		return "it is the root directory";
+	if ((kind == OP_READ_DIRECT || kind == OP_WRITE_DIRECT) && !model->fs->read &&
+	    !model->fs->direct_bytes && !direct_is_aligned(op, SECTOR_BYTES))
+		return "with O_DIRECT the kernel takes offsets and lengths that are multiples of "
+		       "512 bytes";
+	return NULL;
 }
 
 bool operation_carry_out(struct model *model, const struct op *op, struct error *error)
 {
 	enum op_kind kind = (enum op_kind)op->kind;
 	struct counters now;
+	const char *what;
 	uint32_t node;
 
+	if (model->behind_file)
+		behind_settle(model, op);
 	if (kind == OP_MARK && op->stream) {
 		/* A mark that has a stream is the end of a pass of it (source/player.h). */
 		cache_counters(model->cache, op->stream, &now);
@@ -504,6 +815,8 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		sync_all(model);
 		return true;
 	}
+	if (kind == OP_DROP_CACHES)
+		return drop_caches(model, op, error);
 	if (grows_too_large(op))
 		return op_error(model, op, error,
 				"the file would be larger than 1 PiB, which is not modelled");
@@ -517,19 +830,22 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		return true;
 	case OP_CREATE:
 	case OP_MKDIR:
+	case OP_SYMLINK:
 		if (!parents_exist(model, node))
 			return op_error(model, op, error,
 					"its directory does not exist; mkdir it first");
+		if (op->bytes > TARGET_BYTES_MAX && kind == OP_SYMLINK)
+			return op_error(model, op, error, "a target's name has at most 4095 bytes");
 		if (tree_exists(&model->tree, node)) {
-			if (kind == OP_MKDIR)
+			if (kind != OP_CREATE)
 				return op_error(model, op, error, "it exists already");
 			(void)open_get(model, node, op->thread);
-		} else if (kind == OP_MKDIR) {
-			create_held(model, node, true);
+		} else if (kind != OP_CREATE) {
+			create_held(model, node, kind, kind == OP_SYMLINK ? op->bytes : 0);
 			release(model, node);
 		} else {
 			cache_open_pay(model->cache);
-			create_held(model, node, false);
+			create_held(model, node, kind, 0);
 			(void)open_add(model, node, op->thread);
 		}
 		return true;
@@ -548,20 +864,34 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 	}
 	if (!node_file(model, node))
 		return op_error(model, op, error, no_such_file);
-	if ((kind == OP_UNLINK || kind == OP_RENAME) && !tree_exists(&model->tree, node))
-		return op_error(model, op, error, "it is unlinked already");
-	if (model->tree.nodes.at[node].is_directory && kind != OP_OPEN && kind != OP_UNLINK &&
-	    kind != OP_RENAME && kind != OP_FSYNC)
-		return op_error(model, op, error, "it is a directory");
+	what = kind_wrong(model, op, node);
+	if (what)
+		return op_error(model, op, error, what);
+	model->mount.orphan = tree_exists(&model->tree, node) ? 0 : node_file(model, node);
 	switch (kind) {
 	case OP_OPEN:
 		(void)open_get(model, node, op->thread);
 		break;
 	case OP_READ:
-		data_read(model, op, node);
+		data_read(model, op, node, cache_read);
 		break;
 	case OP_WRITE:
-		data_write(model, op, node);
+		data_write(model, op, node, cache_write);
+		break;
+	case OP_READ_DIRECT:
+		direct_read(model, op, node);
+		break;
+	case OP_WRITE_DIRECT:
+		direct_write(model, op, node);
+		break;
+	case OP_READ_DONTCACHE:
+		dontcache_read(model, op, node);
+		break;
+	case OP_WRITE_DONTCACHE:
+		dontcache_write(model, op, node);
+		break;
+	case OP_READDIR:
+		readdir_node(model, node);
 		break;
 	case OP_MMAP_READ:
 		transfer_all(model, op, node, touch_read);
@@ -578,13 +908,15 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		sync_range(model, op, node);
 		break;
 	case OP_UNLINK:
-		if (model->tree.nodes.at[node].is_directory &&
-		    model->tree.nodes.at[node].entries > 0)
-			return op_error(model, op, error, "the directory is not empty");
 		unlink_node(model, node);
+		break;
+	case OP_RMDIR:
+		rmdir_node(model, node);
 		break;
 	case OP_RENAME:
 		return rename_node(model, op, node, error);
+	case OP_LINK:
+		return link_node(model, op, node, error);
 	case OP_TRUNCATE:
 	case OP_FALLOCATE:
 		resize_node(model, op, node);

@@ -497,6 +497,12 @@ static bool is_dirty_enough(const struct simulation *sim)
 	       cache_dirty_allowed(sim->model->cache);
 }
 
+/* Buffered writers are held up while too much is dirty: balance_dirty_pages(). */
+static bool is_throttled(const struct op *op)
+{
+	return op->kind == OP_WRITE || op->kind == OP_WRITE_DONTCACHE;
+}
+
 static void task_done(struct simulation *sim, uint32_t task)
 {
 	struct task *at = &sim->tasks.at[task];
@@ -505,6 +511,7 @@ static void task_done(struct simulation *sim, uint32_t task)
 	sim->tasks_under_way--;
 	if (task == KERNEL)
 		return;
+	operation_end(sim->model, &at->op);
 	if (feed_is_started(sim->feed, &at->op) && at->op.kind != OP_COMPUTE &&
 	    at->op.kind != OP_MARK)
 		recorder_latency(&sim->model->recorder, (enum op_kind)at->op.kind,
@@ -545,7 +552,7 @@ static void task_goes_on(struct simulation *sim, uint32_t task)
 	background_submit(sim);
 	if (at->waits_for > 0)
 		return;
-	if (task != KERNEL && at->op.kind == OP_WRITE && is_dirty_enough(sim)) {
+	if (task != KERNEL && is_throttled(&at->op) && is_dirty_enough(sim)) {
 		queue_put(sim, &sim->throttled, task);
 		return;
 	}
@@ -690,7 +697,8 @@ static void task_execute(struct simulation *sim, uint32_t task)
 		wait_for_pages(sim, task);
 	if (at->op.kind == OP_SYNC)
 		sync_waits(sim, task, EVERY_FILE);
-	else if ((at->op.kind == OP_FSYNC || at->op.kind == OP_FDATASYNC) &&
+	else if ((at->op.kind == OP_FSYNC || at->op.kind == OP_FDATASYNC ||
+		  model->waits_for_file) &&
 		 operation_file(model, &at->op))
 		sync_waits(sim, task, operation_file(model, &at->op));
 	ns = processor_ns(sim, at);

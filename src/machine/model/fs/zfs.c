@@ -28,6 +28,7 @@ enum {
 	LOG_CREATE_BYTES = 232,
 	LOG_REMOVE_BYTES = 64,
 	LOG_RENAME_BYTES = 80,
+	LOG_LINK_BYTES = 72, /* lr_link_t */
 };
 
 #define DIRTY_MAX_BYTES (UINT64_C(4) << 30)
@@ -409,15 +410,50 @@ static void zfs_remove(struct filesystem_mount *mount, uint32_t node)
 	zfs_log_name(fs, LOG_REMOVE_BYTES + at->name_bytes + 1u);
 }
 
+/* zfs_link_create(): a name more, and the dnode's link count. */
+static void zfs_linked(struct filesystem_mount *mount, uint32_t node)
+{
+	const struct tree_node *at = &mount->tree->nodes.at[node];
+
+	(void)zfs_file_get(mount->state, at->file);
+	zfs_dnode_dirty(mount, at->file);
+	entry_change(mount, node);
+	zfs_log_name(mount->state, LOG_LINK_BYTES + at->name_bytes + 1u);
+}
+
+static void zfs_unlinked(struct filesystem_mount *mount, uint32_t node)
+{
+	const struct tree_node *at = &mount->tree->nodes.at[node];
+
+	(void)zfs_file_get(mount->state, at->file);
+	zfs_dnode_dirty(mount, at->file);
+	entry_change(mount, node);
+	zfs_log_name(mount->state, LOG_REMOVE_BYTES + at->name_bytes + 1u);
+}
+
+/* zap_cursor_retrieve(): the directory's leaves, one after the other. */
+static bool zfs_readdir(struct filesystem_mount *mount, uint32_t node, uint64_t *place)
+{
+	struct filesystem_state *fs = mount->state;
+	uint32_t directory = mount->tree->nodes.at[node].file;
+	const struct zfs_file *file = directory_get(fs, directory);
+
+	if (file->record_count == 0)
+		return false;
+	zfs_metadata_use(mount, directory, *place, &fs->figures.directory_reads);
+	return ++*place < fs->files.at[directory].record_count;
+}
+
 static void zfs_renamed(struct filesystem_mount *mount, uint32_t from, uint32_t to)
 {
 	const struct tree_node *at = &mount->tree->nodes.at[to];
+	uint32_t file = mount_renamed(mount, from, to);
 
 	entry_change(mount, from);
 	entry_change(mount, to);
-	if (at->file) {
-		(void)zfs_file_get(mount->state, at->file);
-		zfs_dnode_dirty(mount, at->file);
+	if (file) {
+		(void)zfs_file_get(mount->state, file);
+		zfs_dnode_dirty(mount, file);
 	}
 	zfs_log_name(mount->state, LOG_RENAME_BYTES + 2u + at->name_bytes +
 					   mount->tree->nodes.at[from].name_bytes);
@@ -475,6 +511,9 @@ const struct filesystem filesystem_zfs = {
 	.inode_read = zfs_inode_read,
 	.create = zfs_create,
 	.remove = zfs_remove,
+	.linked = zfs_linked,
+	.unlinked = zfs_unlinked,
+	.readdir = zfs_readdir,
 	.tick = zfs_tick,
 	.fetch = zfs_fetch,
 	.write_back = zfs_write_back,

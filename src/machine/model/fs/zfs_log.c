@@ -182,7 +182,7 @@ void zfs_sync(struct filesystem_mount *mount, uint32_t node, bool data_only)
 
 	(void)data_only; /* ZFS makes no difference */
 	fs->log.name_bytes[0] = fs->log.name_bytes[1] = 0;
-	if (node == TREE_ROOT)
+	if (mount->syncs_all)
 		for (uint32_t i = 1; i < fs->files.count; i++)
 			bytes += writes_commit(mount, i);
 	else if (file && file < fs->files.count)
