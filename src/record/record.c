@@ -178,14 +178,13 @@ static bool targets_add(struct recording *recording)
 		return target_add_tree(recording->tracer, options->pid, recording->error);
 	if (!options->command)
 		return true;
-	if (!target_start(&recording->command, options->command, options->directory,
-			  recording->error))
+	if (!target_start(&recording->command, recording->tracer, options->command,
+			  options->directory, recording->error))
 		return false;
 	if (options->prepare && !options->prepare(options->context, recording->command.pid,
 						  recording->error))
 		return false;
-	return tracer_add(recording->tracer, recording->command.pid, recording->error) &&
-	       target_go(&recording->command, options->command[0], recording->error);
+	return target_go(&recording->command, options->command[0], recording->error);
 }
 
 static bool open_all(struct recording *recording)
@@ -220,7 +219,7 @@ static bool open_all(struct recording *recording)
 	recording->queue.count_max = QUEUE_MAX;
 	translate_options.paths = recording->paths;
 	translate_options.mounts = recording->mounts;
-	translate_options.start_ns = tracer_start_ns(recording->tracer);
+	translate_options.start_ns = now_ns();
 	translate_options.tells_of_exec = tracer_has(recording->tracer, "mm_filemap_get_pages");
 	recording->translator = translator_create(&translate_options);
 	return true;

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,26 +16,57 @@
 
 /* ---- a command ---- */
 
+/* As execvp() does, but before anything is recorded: what it tries is not the command's. */
+static bool program_find(char path[PATH_MAX], const char *name)
+{
+	const char *at = getenv("PATH");
+
+	if (strchr(name, '/')) {
+		snprintf(path, PATH_MAX, "%s", name);
+		return true;
+	}
+	if (!at)
+		at = "/bin:/usr/bin";
+	for (;; at++) {
+		size_t bytes = strcspn(at, ":");
+
+		snprintf(path, PATH_MAX, "%.*s%s%s", (int)bytes, at, bytes ? "/" : "", name);
+		if (access(path, X_OK) == 0)
+			return true;
+		at += bytes;
+		if (!*at)
+			break;
+	}
+	errno = ENOENT;
+	return false;
+}
+
 /* In the new process; errno goes to the old one if the program cannot be run. */
-static void run(int go_fd, int failed_fd, char *const *command, const char *directory)
+static void run(const struct target_command *target, struct tracer *tracer, char *const *command,
+		const char *directory)
 {
 	static const int defaults[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+	char path[PATH_MAX], go;
+	struct error error;
 	int why;
-	char go;
 
-	if (read(go_fd, &go, 1) != 1)
+	if (read(target->go_fd, &go, 1) != 1)
 		_exit(127);
 	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
 		signal(defaults[i], SIG_DFL);
-	if (!directory || chdir(directory) == 0)
-		execvp(command[0], command);
+	if ((!directory || chdir(directory) == 0) && program_find(path, command[0])) {
+		/* Once in vain, so that our own pages are there and do not fault when recorded. */
+		execv("", command);
+		if (tracer_add(tracer, getpid(), &error))
+			execv(path, command);
+	}
 	why = errno;
-	(void)!write(failed_fd, &why, sizeof(why));
+	(void)!write(target->failed_fd, &why, sizeof(why));
 	_exit(127);
 }
 
-bool target_start(struct target_command *target, char *const *command, const char *directory,
-		  struct error *error)
+bool target_start(struct target_command *target, struct tracer *tracer, char *const *command,
+		  const char *directory, struct error *error)
 {
 	int go[2], failed[2];
 
@@ -48,8 +80,12 @@ bool target_start(struct target_command *target, char *const *command, const cha
 	}
 	fflush(NULL);
 	target->pid = fork();
-	if (target->pid == 0)
-		run(go[0], failed[1], command, directory);
+	if (target->pid == 0) {
+		const struct target_command mine = {.go_fd = go[0], .failed_fd = failed[1]};
+
+		close(go[1]);
+		run(&mine, tracer, command, directory);
+	}
 	close(go[0]);
 	close(failed[1]);
 	target->go_fd = go[1];

@@ -18,9 +18,12 @@ struct target_command {
 	int failed_fd;
 };
 
-/* Make a process for it, which waits. `directory`: where it is to run; NULL: here. */
-bool target_start(struct target_command *target, char *const *command, const char *directory,
-		  struct error *error);
+/*
+ * Make a process for it, which waits, and has itself recorded just before it turns into the command.
+ * `directory`: where it is to run; NULL: here.
+ */
+bool target_start(struct target_command *target, struct tracer *tracer, char *const *command,
+		  const char *directory, struct error *error);
 
 /* Let it go. False: it could not be run (ERROR_INPUT: there is no such program). */
 bool target_go(struct target_command *target, const char *name, struct error *error);

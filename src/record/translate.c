@@ -268,21 +268,36 @@ static uint32_t file_get(struct translator *translator, const struct record_id *
 	return at;
 }
 
+/* In the path, what is above the root of the one file system that is recorded. */
+static const char *path_inside(const struct translator *translator, const char *path)
+{
+	const char *root = translator->options.root;
+	size_t bytes = root ? strlen(root) : 0;
+
+	if (!translator->options.device || strncmp(path, root, bytes) != 0 ||
+	    (path[bytes] != '/' && path[bytes] != '\0'))
+		return path;
+	return path[bytes] ? path + bytes : "/";
+}
+
 static void name_take(struct translator *translator, const struct record_name *name)
 {
 	bool is_new = file_of(translator, &name->id) == NONE;
 	uint32_t at = file_get(translator, &name->id, name->size);
 	struct seen_file *file;
-	char path[CANONICAL_BYTES];
-	size_t bytes = mount_table_path(translator->options.mounts, name->id.device, name->text,
-				   name->text_bytes, path, sizeof(path));
+	char whole[CANONICAL_BYTES];
+	const char *path = whole;
 
+	(void)mount_table_path(translator->options.mounts, name->id.device, name->text,
+			       name->text_bytes, whole, sizeof(whole));
+	if (translator->options.device == name->id.device)
+		path = path_inside(translator, whole);
 	translator->counts.names++;
 	if (at == NONE)
 		return;
 	file = &translator->files.at[at];
 	if (is_new || strcmp(file->path, path) != 0)
-		file->path = arena_text(&translator->texts, path, bytes);
+		file->path = arena_text(&translator->texts, path, strlen(path));
 	file->is_directory = name->flags & RECORD_IS_DIRECTORY;
 	file->is_deleted = name->links == 0;
 	file->size_now = name->size;
@@ -726,31 +741,46 @@ static void open_take(struct translator *translator, const struct record_call *e
 	calls_open(translator->calls, when, &name, flags, (int64_t)at, &facts);
 }
 
+/* Where a relative path begins, on the whole machine. */
+static bool directory_path(const struct translator *translator, const struct record_id *id,
+			   char path[CANONICAL_BYTES])
+{
+	uint32_t at = file_of(translator, id);
+	const struct seen_file *file;
+
+	if (at == NONE)
+		return false;
+	file = &translator->files.at[at];
+	if (!translator->options.device || file->is_left_out)
+		snprintf(path, CANONICAL_BYTES, "%s", file->path);
+	else
+		snprintf(path, CANONICAL_BYTES, "%s%s", translator->options.root,
+			 strcmp(file->path, "/") ? file->path : "");
+	return true;
+}
+
 /* The path that the call wrote; false: not known, or on a file system that is not recorded. */
 static bool path_of(struct translator *translator, const struct record_call *event, int which,
 		    bool follows, char path[CANONICAL_BYTES])
 {
-	const char *text = event->text + (which ? event->path_bytes[0] : 0);
+	const char *text = event->text + (which ? event->path_bytes[0] : 0), *inside;
 	const struct record_id *directory = which ? &event->directory_to : &event->directory;
-	uint32_t above = file_of(translator, directory);
-	const struct translate_options *options = &translator->options;
-	size_t bytes;
+	char above[CANONICAL_BYTES] = "/";
 
 	if (event->path_bytes[which] <= 1)
 		return false;
-	if ((text[0] != '/' && above == NONE) ||
-	    !canonical_path(&translator->canonical,
-			    above == NONE ? "/" : translator->files.at[above].path, text, follows,
-			    path)) {
+	if ((text[0] != '/' && !directory_path(translator, directory, above)) ||
+	    !canonical_path(&translator->canonical, above, text, follows, path)) {
 		translator->counts.names_unknown++;
 		return false;
 	}
-	if (options->device) {
-		bytes = strlen(options->root);
-		return strncmp(path, options->root, bytes) == 0 &&
-		       (path[bytes] == '/' || path[bytes] == '\0');
-	}
-	return mount_table_is_recorded(options->mounts, path);
+	if (!translator->options.device)
+		return mount_table_is_recorded(translator->options.mounts, path);
+	inside = path_inside(translator, path);
+	if (inside == path)
+		return false;
+	memmove(path, inside, strlen(inside) + 1);
+	return true;
 }
 
 static bool follows_link(enum record_meaning meaning, const struct record_call *event,
@@ -771,11 +801,14 @@ static bool follows_link(enum record_meaning meaning, const struct record_call *
 static void look_up(struct translator *translator, const struct calls_when *when,
 		    const struct calls_name *name, bool follows, int64_t result)
 {
+	const char *root = translator->options.device ? translator->options.root : "";
 	struct calls_facts facts = {0};
+	char whole[2 * CANONICAL_BYTES];
 	struct stat status;
 
+	snprintf(whole, sizeof(whole), "%s%s", root, name->text);
 	/* What it is, if it is still there. */
-	if (result >= 0 && (follows ? stat : lstat)(name->text, &status) == 0) {
+	if (result >= 0 && (follows ? stat : lstat)(whole, &status) == 0) {
 		facts.type = S_ISDIR(status.st_mode)   ? CALLS_DIRECTORY
 			     : S_ISREG(status.st_mode) ? CALLS_REGULAR
 			     : S_ISLNK(status.st_mode) ? CALLS_SYMLINK

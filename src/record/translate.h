@@ -26,7 +26,7 @@ struct translate_options {
 	bool tells_of_exec; /* the kernel half sees what exec reads; else it is put in */
 	/*
 	 * Only files of this file system, as the kernel encodes its device; 0: of all. What lies on
-	 * others is left out, names and all.
+	 * others is left out, names and all, and paths begin at its root.
 	 */
 	uint32_t device;
 	const char *root; /* where it is mounted */
