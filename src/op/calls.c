@@ -32,15 +32,22 @@ static bool is_delivered(const struct calls *calls, uint32_t file, enum op_kind 
 	       (!at->is_directory || is_for_directories(kind));
 }
 
-void emit(struct calls *calls, const struct calls_when *when, enum op_kind kind, uint32_t file,
-	  uint64_t offset, uint64_t bytes)
+/* By this one of its names. */
+void emit_as(struct calls *calls, const struct calls_when *when, enum op_kind kind, uint32_t file,
+	     uint32_t name, uint64_t offset, uint64_t bytes)
 {
 	struct op op = {.kind = (uint8_t)kind, .offset = offset, .bytes = bytes};
 
 	if (!is_delivered(calls, file, kind))
 		return;
-	op.path = file_path(calls, file);
+	op.path = name_path(calls, name);
 	deliver(calls, when, &op);
+}
+
+void emit(struct calls *calls, const struct calls_when *when, enum op_kind kind, uint32_t file,
+	  uint64_t offset, uint64_t bytes)
+{
+	emit_as(calls, when, kind, file, calls->files.at[file].name, offset, bytes);
 }
 
 void emit_open(struct calls *calls, const struct calls_when *when, enum op_kind kind, uint32_t open,
@@ -52,7 +59,7 @@ void emit_open(struct calls *calls, const struct calls_when *when, enum op_kind 
 		return;
 	if (kind == OP_CREATE && calls->files.at[file].is_directory)
 		kind = OP_OPEN;
-	emit(calls, when, kind, file, offset, bytes);
+	emit_as(calls, when, kind, file, calls->opens.at[open].op_name, offset, bytes);
 	open_used(calls, open, when->tid);
 }
 
@@ -93,7 +100,7 @@ static void end(struct calls *calls)
 {
 	calls->options.deliver = NULL;
 	tasks_deinit(calls);
-	index_deinit(&calls->inodes);
+	number_map_deinit(&calls->inodes);
 	names_deinit(calls);
 	array_deinit(&calls->files);
 }

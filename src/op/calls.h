@@ -323,9 +323,9 @@ void calls_link(struct calls *calls, const struct calls_when *when, const struct
 void calls_symlink(struct calls *calls, const struct calls_when *when, const char *target,
 		   size_t target_bytes, const struct calls_name *name, int64_t result);
 
-/* mknod of a regular file; others are calls_other()'s like. */
+/* mknod: of a CALLS_REGULAR file, or something CALLS_OTHER. */
 void calls_mknod(struct calls *calls, const struct calls_when *when, const struct calls_name *name,
-		 int64_t result);
+		 enum calls_type type, int64_t result);
 
 /* Does this descriptor lead to /proc/sys/vm/drop_caches? What is written there is an op, too. */
 bool calls_is_drop_caches(struct calls *calls, const struct calls_when *when, int fd);

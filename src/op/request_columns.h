@@ -29,7 +29,7 @@ enum { COLUMN_PLACE_MAX = 64 };
 struct request_columns {
 	/* ' ': blanks and tabs; else that one; 0: a comma, a semicolon or a tab, as the first row */
 	char separator;
-	bool may_be_blanks; /* 0 may also turn out to be those */
+	bool may_be_blanks;          /* 0 may also turn out to be those */
 	uint8_t place[COLUMN_COUNT]; /* 1 is the first; 0: there is none */
 	uint8_t least, most;         /* so many columns has a row; most 0: or more */
 	uint64_t time_unit_ns;       /* of a whole number in the time's column */

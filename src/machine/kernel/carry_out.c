@@ -121,6 +121,7 @@ static bool drop_caches(struct run *run, const struct op *op, struct error *erro
 	if (fd >= 0)
 		close(fd);
 	meter_drops_expected(&run->meter);
+	run->drops_pages = true;
 	return written;
 }
 
@@ -141,7 +142,7 @@ static bool carry_out(struct run *run, const struct op *op, struct error *error)
 		return drop_caches(run, op, error);
 	if (op->kind == OP_CREATE || op->kind == OP_MKDIR || op->kind == OP_SYMLINK)
 		run->file_count++;
-	run->drops_behind |= op->kind == OP_WRITE_DONTCACHE;
+	run->drops_pages |= op->kind == OP_WRITE_DONTCACHE;
 	/* What closes or moves other threads' descriptors finds them at rest. */
 	if (run->worker_count > 1 &&
 	    (op->kind == OP_RENAME || op->kind == OP_CREATE || op->kind == OP_LINK) &&

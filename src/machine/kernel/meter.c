@@ -329,7 +329,7 @@ static size_t damon_count(void)
 	return count;
 }
 
-static void disturbances_note(const struct probe_disturbance *seen, bool drops_behind,
+static void disturbances_note(const struct probe_disturbance *seen, bool drops_pages,
 			      struct result *result)
 {
 	if (seen->inserted_pages)
@@ -341,17 +341,17 @@ static void disturbances_note(const struct probe_disturbance *seen, bool drops_b
 			    "%llu pages were evicted by %.16s, not by the cgroup's own limit: the "
 			    "machine itself is short of memory, or reclaims what is idle",
 			    (unsigned long long)seen->evicted_pages, seen->evicted_by);
-	if (seen->dropped_pages && !drops_behind)
+	if (seen->dropped_pages && !drops_pages)
 		result_note(result, "%llu pages were dropped by %.16s",
 			    (unsigned long long)seen->dropped_pages, seen->dropped_by);
 }
 
-void meter_notes(const struct meter *meter, bool drops_behind, struct result *result)
+void meter_notes(const struct meter *meter, bool drops_pages, struct result *result)
 {
 	size_t schemes = damon_count();
 
 	if (meter->counts)
-		disturbances_note(&meter->counts->disturbance, drops_behind, result);
+		disturbances_note(&meter->counts->disturbance, drops_pages, result);
 	if (schemes)
 		result_note(result,
 			    "this machine reclaims by itself: %zu DAMON scheme%s may page out what "

@@ -71,9 +71,9 @@ void meter_drops_expected(struct meter *meter);
 bool meter_is_disturbed(const struct meter *meter);
 
 /*
- * Say in the result's notes what else was seen. `drops_behind`: the kernel's own threads were to
- * drop pages.
+ * Say in the result's notes what else was seen. `drops_pages`: others than the player
+ * were to drop pages.
  */
-void meter_notes(const struct meter *meter, bool drops_behind, struct result *result);
+void meter_notes(const struct meter *meter, bool drops_pages, struct result *result);
 
 #endif

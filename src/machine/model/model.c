@@ -68,7 +68,8 @@ bool model_carry_out(struct model *model, const struct op *op, struct error *err
 				   model->mount.failure);
 	if (model->mount.is_out_of_space)
 		return error_failed(error,
-				    "no space left on the simulated device (%s) at operation %llu",
+				    "no space left on the simulated device (%s) at operation %llu; a "
+				    "larger one may do (--device-size)",
 				    model->fs->name, (unsigned long long)model->op_count);
 	return cache_in_memory(model->cache) ||
 	       error_failed(error,

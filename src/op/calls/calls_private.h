@@ -11,25 +11,9 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "op/calls.h"
+#include "op/number_map.h"
 
-#define NONE UINT32_MAX
-
-/* ---- index.c: numbers to numbers ---- */
-
-struct index_slot {
-	uint64_t key;
-	uint32_t value_plus_1; /* 0: free */
-};
-
-struct index {
-	struct index_slot *slots;
-	size_t mask, count;
-};
-
-uint32_t index_get(const struct index *index, uint64_t key); /* NONE: not there */
-void index_put(struct index *index, uint64_t key, uint32_t value);
-void index_remove(struct index *index, uint64_t key);
-void index_deinit(struct index *index);
+#define NONE NUMBER_MAP_NONE
 
 /* ---- name.c: a tree of names ---- */
 
@@ -115,6 +99,8 @@ struct open_file {
 	uint64_t position;
 	uint32_t file; /* NONE: of no file */
 	uint32_t name; /* by which it was asked for or told; NONE: by none */
+	uint32_t
+		op_name; /* by which the ops have it open: one of the file's, or what became of that */
 	uint32_t next_of_file;
 	uint32_t references; /* descriptors and mappings; 0: this slot is free */
 	unsigned int flags;  /* CALLS_O_... */
@@ -175,14 +161,14 @@ struct calls {
 
 	ARRAY(struct file) files;
 	ARRAY(struct learned) learned;
-	struct index inodes;
+	struct number_map inodes;
 
 	ARRAY(struct open_file) opens;
 	uint32_t open_free; /* list by next_of_file */
 
 	ARRAY(struct task) tasks;
 	ARRAY(uint32_t) tasks_free;
-	struct index tids;
+	struct number_map tids;
 
 	uint64_t time_ns; /* the latest */
 	struct calls_counts counts;
@@ -223,6 +209,8 @@ void emit_name(struct calls *calls, const struct calls_when *when, enum op_kind 
 	       uint64_t bytes);
 void emit_two(struct calls *calls, const struct calls_when *when, enum op_kind kind, uint32_t from,
 	      uint32_t to);
+void emit_as(struct calls *calls, const struct calls_when *when, enum op_kind kind, uint32_t file,
+	     uint32_t name, uint64_t offset, uint64_t bytes);
 /* Likewise, of an open file, which this thread has open from then on. */
 void emit_open(struct calls *calls, const struct calls_when *when, enum op_kind kind, uint32_t open,
 	       uint64_t offset, uint64_t bytes);
@@ -235,7 +223,8 @@ void descriptor_put(struct calls *calls, const struct calls_when *when, struct t
 		    uint32_t open, bool is_cloexec);
 void descriptor_remove(struct calls *calls, const struct calls_when *when, struct table *table,
 		       int fd);
-uint32_t open_add(struct calls *calls, uint32_t file, unsigned int flags);
+/* `name`: by which the ops open it; NONE: whichever the file has. */
+uint32_t open_add(struct calls *calls, uint32_t file, uint32_t name, unsigned int flags);
 void open_put(struct calls *calls, const struct calls_when *when, uint32_t open);
 void open_used(struct calls *calls, uint32_t open, uint32_t tid);
 /* What the descriptor leads to; one that is not known becomes a file of its own. NONE: fd below 0. */

@@ -143,7 +143,26 @@ uint32_t name_present(struct calls *calls, const struct calls_when *when, uint32
 
 /* ---- to be gone ---- */
 
-/* The file goes on, for who has it open, under a name that nobody else can have. */
+static bool is_open_as(const struct calls *calls, uint32_t file, uint32_t name)
+{
+	uint32_t open = calls->files.at[file].first_open;
+
+	while (open != NONE && calls->opens.at[open].op_name != name)
+		open = calls->opens.at[open].next_of_file;
+	return open != NONE;
+}
+
+/* Who has it open by this name has it open by that one now, in the ops. */
+static void opens_rename(struct calls *calls, uint32_t file, uint32_t from, uint32_t to)
+{
+	uint32_t open = calls->files.at[file].first_open;
+
+	for (; open != NONE; open = calls->opens.at[open].next_of_file)
+		if (calls->opens.at[open].op_name == from)
+			calls->opens.at[open].op_name = to;
+}
+
+/* The file goes on, for who has it open by this name, under one that nobody else can have. */
 static void goes_on(struct calls *calls, const struct calls_when *when, uint32_t name,
 		    uint32_t file)
 {
@@ -160,9 +179,12 @@ static void goes_on(struct calls *calls, const struct calls_when *when, uint32_t
 		emit_two(calls, when, OP_RENAME, name, other);
 		emit_name(calls, when, OP_UNLINK, other, 0);
 	}
+	opens_rename(calls, file, name, other);
 	file_remove_name(calls, file, name);
-	calls->files.at[file].name = other;
-	calls->files.at[file].is_deleted = true;
+	if (calls->files.at[file].link_count == 0) {
+		calls->files.at[file].name = other;
+		calls->files.at[file].is_deleted = true;
+	}
 }
 
 /* `kind`: how, an UNLINK or RMDIR; or RENAME: another takes its place, and the op for that comes. */
@@ -170,8 +192,7 @@ void name_gone(struct calls *calls, const struct calls_when *when, uint32_t name
 {
 	uint32_t file = calls->names.at[name].file;
 
-	if (file != NONE && calls->files.at[file].link_count == 1 &&
-	    !calls->files.at[file].is_directory && calls->files.at[file].first_open != NONE) {
+	if (file != NONE && !calls->files.at[file].is_directory && is_open_as(calls, file, name)) {
 		goes_on(calls, when, name, file);
 	} else {
 		if (kind != OP_RENAME && calls->names.at[name].is_in_ops)
@@ -209,7 +230,7 @@ void name_absent(struct calls *calls, const struct calls_when *when, uint32_t na
 
 void name_failed(struct calls *calls, const struct calls_when *when, uint32_t name, int64_t result)
 {
-	if (result == CALLS_ENOENT)
+	if (result == CALLS_ENOENT && !(name != NONE && calls->names.at[name].is_pseudo))
 		calls->counts.failed_lookups++;
 	else
 		calls->counts.failed_others++;
@@ -443,6 +464,7 @@ static void file_named_again(struct calls *calls, const struct calls_when *when,
 	if (calls->names.at[before].is_in_ops) {
 		emit_two(calls, when, OP_RENAME, before, name);
 		calls->names.at[before].is_in_ops = false;
+		opens_rename(calls, file, before, name);
 		file_add_name(calls, file, name);
 		return;
 	}
@@ -514,9 +536,9 @@ void calls_symlink(struct calls *calls, const struct calls_when *when, const cha
 }
 
 void calls_mknod(struct calls *calls, const struct calls_when *when, const struct calls_name *name,
-		 int64_t result)
+		 enum calls_type type, int64_t result)
 {
-	uint32_t found = name_of(calls, when, name, false);
+	uint32_t found = name_of(calls, when, name, false), file;
 
 	if (result < 0) {
 		name_failed(calls, when, found, result);
@@ -525,7 +547,10 @@ void calls_mknod(struct calls *calls, const struct calls_when *when, const struc
 	if (found == NONE || found < NAME_ROOT_COUNT || calls->names.at[found].is_pseudo)
 		return;
 	parents_present(calls, when, found);
-	if (calls->names.at[found].file != NONE)
+	if (calls->names.at[found].kind != NAME_UNKNOWN)
 		name_absent(calls, when, found);
 	file_appears(calls, when, found);
+	file = calls->names.at[found].file;
+	if (file != NONE && type == CALLS_OTHER)
+		calls->files.at[file].is_no_file = true;
 }

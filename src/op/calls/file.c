@@ -78,16 +78,16 @@ void file_has_inode(struct calls *calls, uint32_t file, uint64_t device, uint64_
 	if (at->has_inode && at->device == device && at->inode == inode)
 		return;
 	if (at->has_inode)
-		index_remove(&calls->inodes, inode_key(at->device, at->inode));
+		number_map_remove(&calls->inodes, inode_key(at->device, at->inode));
 	at->has_inode = true;
 	at->device = device;
 	at->inode = inode;
-	index_put(&calls->inodes, inode_key(device, inode), file);
+	number_map_put(&calls->inodes, inode_key(device, inode), file);
 }
 
 uint32_t file_of_inode(const struct calls *calls, uint64_t device, uint64_t inode)
 {
-	uint32_t file = index_get(&calls->inodes, inode_key(device, inode));
+	uint32_t file = number_map_get(&calls->inodes, inode_key(device, inode));
 	const struct file *at;
 
 	if (file == NONE)
@@ -104,7 +104,7 @@ void file_let_go(struct calls *calls, uint32_t file)
 	if (at->link_count || at->first_open != NONE || !at->has_inode)
 		return;
 	if (file_of_inode(calls, at->device, at->inode) == file)
-		index_remove(&calls->inodes, inode_key(at->device, at->inode));
+		number_map_remove(&calls->inodes, inode_key(at->device, at->inode));
 	at->has_inode = false;
 }
 

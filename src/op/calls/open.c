@@ -140,7 +140,7 @@ static uint32_t file_named(struct calls *calls, const struct calls_when *when, u
 /* A file of no disk that is open: its bytes are counted, and nothing else comes of it. */
 static uint32_t open_other(struct calls *calls, unsigned int flags)
 {
-	return open_add(calls, NONE, flags);
+	return open_add(calls, NONE, NONE, flags);
 }
 
 /* "/proc/self/fd/7", "/proc/4100/fd/7", "/dev/fd/7" */
@@ -211,7 +211,7 @@ static uint32_t open_nameless(struct calls *calls, const struct calls_when *when
 	calls->names.at[name].kind = NAME_FILE;
 	calls->names.at[name].is_made = true;
 	calls->files.at[file].is_size_exact = calls->files.at[file].is_initial_exact = true;
-	open = open_add(calls, file, flags);
+	open = open_add(calls, file, name, flags);
 	emit_open(calls, when, OP_CREATE, open, 0, 0);
 	calls->names.at[name].is_in_ops = true;
 	if (!calls->files.at[file].is_linked_again) {
@@ -247,7 +247,7 @@ static uint32_t open_created(struct calls *calls, const struct calls_when *when,
 		calls->files.at[file].size = calls->files.at[file].initial = 0;
 		calls->files.at[file].is_size_exact = calls->files.at[file].is_initial_exact = true;
 	}
-	open = open_add(calls, file, flags);
+	open = open_add(calls, file, name, flags);
 	emit_open(calls, when, OP_CREATE, open, 0, 0);
 	return open;
 }
@@ -261,7 +261,7 @@ static uint32_t open_present(struct calls *calls, const struct calls_when *when,
 		return open_other(calls, flags);
 	if (flags & CALLS_O_DIRECTORY)
 		file_facts(calls, file, &(struct calls_facts){.type = CALLS_DIRECTORY});
-	open = open_add(calls, file, flags);
+	open = open_add(calls, file, name, flags);
 	if (flags & CALLS_O_PATH) {
 		emit_name(calls, when, OP_STAT, name, 0);
 		return open;
@@ -313,7 +313,8 @@ void calls_open(struct calls *calls, const struct calls_when *when, const struct
 	descriptor_remove(calls, when, table, fd); /* its close() was not seen */
 	if (open != NONE && calls->opens.at[open].file != NONE) {
 		/* The same file once more, at its beginning. */
-		open = open_add(calls, calls->opens.at[open].file, flags);
+		open = open_add(calls, calls->opens.at[open].file, calls->opens.at[open].op_name,
+				flags);
 		emit_open(calls, when, OP_OPEN, open, 0, 0);
 	} else if (facts && facts->type == CALLS_OTHER) {
 		open = open_other(calls, flags);
@@ -363,7 +364,8 @@ static void unknown_named(struct calls *calls, const struct calls_when *when, in
 	if (facts->is_deleted)
 		return;
 	file = file_named(calls, when, name, facts);
-	open = file == NONE ? open_other(calls, before.flags) : open_add(calls, file, before.flags);
+	open = file == NONE ? open_other(calls, before.flags)
+			    : open_add(calls, file, name, before.flags);
 	calls->opens.at[open].position = before.position;
 	calls->opens.at[open].is_position_known = before.is_position_known;
 	calls->opens.at[open].name = name;
@@ -396,11 +398,11 @@ static void known_anew(struct calls *calls, const struct calls_when *when, int f
 		calls->names.at[other].existed = calls->names.at[other].is_in_ops = true;
 		file = file_add(calls, other);
 		calls->files.at[file].existed = calls->files.at[file].is_deleted = true;
-		open = open_add(calls, file, CALLS_O_WRITE);
+		open = open_add(calls, file, other, CALLS_O_WRITE);
 	} else {
 		file = file_named(calls, when, name, facts);
 		open = file == NONE ? open_other(calls, CALLS_O_WRITE)
-				    : open_add(calls, file, CALLS_O_WRITE);
+				    : open_add(calls, file, name, CALLS_O_WRITE);
 	}
 	calls->opens.at[open].is_position_known = false;
 	calls->opens.at[open].name = name;

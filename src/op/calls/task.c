@@ -13,8 +13,10 @@
 
 /* ---- open files ---- */
 
-uint32_t open_add(struct calls *calls, uint32_t file, unsigned int flags)
+uint32_t open_add(struct calls *calls, uint32_t file, uint32_t name, unsigned int flags)
 {
+	bool is_its = file != NONE && name != NONE && calls->names.at[name].file == file;
+	uint32_t op_name = is_its || file == NONE ? name : calls->files.at[file].name;
 	uint32_t open = calls->open_free;
 	struct open_file *at;
 
@@ -28,6 +30,7 @@ uint32_t open_add(struct calls *calls, uint32_t file, unsigned int flags)
 	*at = (struct open_file){
 		.file = file,
 		.name = NONE,
+		.op_name = op_name,
 		.next_of_file = NONE,
 		.flags = flags,
 		.is_position_known = true,
@@ -53,12 +56,13 @@ void open_used(struct calls *calls, uint32_t open, uint32_t tid)
 		*array_push(&calls->opens.at[open].users) = tid;
 }
 
-static bool has_it_open(const struct calls *calls, uint32_t file, uint32_t tid)
+/* By this name, through another open file. */
+static bool has_it_open(const struct calls *calls, uint32_t file, uint32_t name, uint32_t tid)
 {
 	uint32_t open = calls->files.at[file].first_open;
 
 	for (; open != NONE; open = calls->opens.at[open].next_of_file)
-		if (is_user(&calls->opens.at[open], tid))
+		if (calls->opens.at[open].op_name == name && is_user(&calls->opens.at[open], tid))
 			return true;
 	return false;
 }
@@ -78,8 +82,8 @@ static void open_remove(struct calls *calls, const struct calls_when *when, uint
 			struct calls_when closing = *when;
 
 			closing.tid = at->users.at[i];
-			if (!has_it_open(calls, file, closing.tid))
-				emit(calls, &closing, OP_CLOSE, file, 0, 0);
+			if (!has_it_open(calls, file, at->op_name, closing.tid))
+				emit_as(calls, &closing, OP_CLOSE, file, at->op_name, 0, 0);
 		}
 		file_let_go(calls, file);
 	}
@@ -184,7 +188,7 @@ uint32_t open_of(struct calls *calls, const struct calls_when *when, int fd)
 	file = file_add(calls, name);
 	calls->files.at[file].existed = true;
 	calls->files.at[file].is_unknown = true;
-	open = open_add(calls, file, CALLS_O_WRITE);
+	open = open_add(calls, file, name, CALLS_O_WRITE);
 	calls->opens.at[open].is_position_known = false;
 	descriptor_put(calls, when, task->table, fd, open, false);
 	return open;
@@ -264,7 +268,7 @@ static uint32_t task_add(struct calls *calls, uint32_t tid, uint32_t pid)
 		(void)array_push(&calls->tasks);
 	}
 	calls->tasks.at[task] = (struct task){.tid = tid, .pid = pid, .is_alive = true};
-	index_put(&calls->tids, tid, task);
+	number_map_put(&calls->tids, tid, task);
 	return task;
 }
 
@@ -301,7 +305,7 @@ static void task_remove(struct calls *calls, const struct calls_when *when, uint
 	if (!at->is_alive)
 		return;
 	at->is_alive = false;
-	index_remove(&calls->tids, at->tid);
+	number_map_remove(&calls->tids, at->tid);
 	*array_push(&calls->tasks_free) = task;
 	task_release(calls, when, at);
 }
@@ -309,7 +313,7 @@ static void task_remove(struct calls *calls, const struct calls_when *when, uint
 struct task *task_get(struct calls *calls, const struct calls_when *when)
 {
 	enum { ALL = CALLS_CLONE_FILES | CALLS_CLONE_FS | CALLS_CLONE_VM };
-	uint32_t task = index_get(&calls->tids, when->tid), leader = NONE;
+	uint32_t task = number_map_get(&calls->tids, when->tid), leader = NONE;
 	struct calls_when of_leader = *when;
 
 	if (task != NONE)
@@ -317,7 +321,7 @@ struct task *task_get(struct calls *calls, const struct calls_when *when)
 	if (when->pid && when->pid != when->tid) {
 		of_leader.tid = when->pid;
 		(void)task_get(calls, &of_leader);
-		leader = index_get(&calls->tids, when->pid);
+		leader = number_map_get(&calls->tids, when->pid);
 	} else {
 		calls->counts.tasks_before++;
 	}
@@ -338,16 +342,16 @@ void tasks_deinit(struct calls *calls)
 	array_deinit(&calls->opens);
 	array_deinit(&calls->tasks);
 	array_deinit(&calls->tasks_free);
-	index_deinit(&calls->tids);
+	number_map_deinit(&calls->tids);
 }
 
 void calls_fork(struct calls *calls, const struct calls_when *when, uint32_t child,
 		unsigned int flags)
 {
-	uint32_t parent, old = index_get(&calls->tids, child), task;
+	uint32_t parent, old = number_map_get(&calls->tids, child), task;
 
 	(void)task_get(calls, when);
-	parent = index_get(&calls->tids, when->tid);
+	parent = number_map_get(&calls->tids, when->tid);
 	if (old == parent)
 		return;
 	/* Its number is another's now: that one is gone, and nobody saw it. */
@@ -369,7 +373,7 @@ void calls_same_process(struct calls *calls, uint32_t tid, uint32_t of_tid)
 		return;
 	(void)task_get(calls, &of);
 	task = task_get(calls, &when);
-	other = &calls->tasks.at[index_get(&calls->tids, of_tid)];
+	other = &calls->tasks.at[number_map_get(&calls->tids, of_tid)];
 	before = *task;
 	task->pid = other->pid;
 	task_inherit(calls, task, other, CALLS_CLONE_FILES | CALLS_CLONE_FS | CALLS_CLONE_VM);
@@ -409,7 +413,7 @@ void calls_exec(struct calls *calls, const struct calls_when *when, const struct
 
 void calls_exit(struct calls *calls, const struct calls_when *when, bool is_group)
 {
-	uint32_t task = index_get(&calls->tids, when->tid), pid;
+	uint32_t task = number_map_get(&calls->tids, when->tid), pid;
 
 	if (task == NONE)
 		return;
@@ -422,7 +426,7 @@ void calls_exit(struct calls *calls, const struct calls_when *when, bool is_grou
 
 void calls_reaped(struct calls *calls, const struct calls_when *when, uint32_t child)
 {
-	uint32_t task = index_get(&calls->tids, child);
+	uint32_t task = number_map_get(&calls->tids, child);
 	struct calls_when gone = *when;
 
 	if (task == NONE || child == when->tid)

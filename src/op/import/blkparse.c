@@ -83,11 +83,27 @@ static const struct import_remark remaps = {
 	.many = "remap lines: the same requests on a device below",
 };
 
-static const struct import_remark unfinished = {
-	.key = "unfinished_requests",
-	.one = "request was queued and did not complete within the trace: left out",
-	.many = "requests were queued and did not complete within the trace: left out",
-	.is_warning = true,
+static const struct import_remark unfinished[] = {
+	[REQUEST_READ] =
+		{.key = "unfinished_reads",
+		 .one = "read was queued and did not complete within the trace: left out",
+		 .many = "reads were queued and did not complete within the trace: left out",
+		 .is_warning = true},
+	[REQUEST_WRITE] =
+		{.key = "unfinished_writes",
+		 .one = "write was queued and did not complete within the trace: left out",
+		 .many = "writes were queued and did not complete within the trace: left out",
+		 .is_warning = true},
+	[REQUEST_DISCARD] = {.key = "unfinished_discards",
+			     .one = "discard was queued and did not complete within the trace",
+			     .many = "discards were queued and did not complete within the trace",
+			     .is_warning = true},
+	[REQUEST_FLUSH] = {.key = "unfinished_flushes",
+			   .one = "flush was queued and did not complete within the trace",
+			   .many = "flushes were queued and did not complete within the trace"},
+	[REQUEST_OTHER] = {.key = "unfinished_others",
+			   .one = "request was queued and did not complete within the trace",
+			   .many = "requests were queued and did not complete within the trace"},
 };
 
 static const struct import_remark unfinished_bytes = {
@@ -332,7 +348,7 @@ static void pending_remove(struct blkparse *state, size_t index)
 
 static void pending_unfinished(struct import *import, const struct pending *pending)
 {
-	import_note(import, &unfinished, 1, pending->line);
+	import_note(import, &unfinished[pending->kind], 1, pending->line);
 	import_note(import, &unfinished_bytes, pending->sectors * SECTOR_BYTES, pending->line);
 }
 
