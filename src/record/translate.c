@@ -886,9 +886,12 @@ static void path_call_take(struct translator *translator, const struct record_ca
 		calls_mkdir(calls, when, &name, result);
 		break;
 	case MEANING_MKNOD:
-		if (S_ISREG(event->arguments[call->detail]) ||
-		    !(event->arguments[call->detail] & S_IFMT))
-			calls_mknod(calls, when, &name, result);
+		calls_mknod(calls, when, &name,
+			    S_ISREG(event->arguments[call->detail]) ||
+					    !(event->arguments[call->detail] & S_IFMT)
+				    ? CALLS_REGULAR
+				    : CALLS_OTHER,
+			    result);
 		break;
 	default:
 		look_up(translator, when, &name, follows, result);

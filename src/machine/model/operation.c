@@ -766,7 +766,7 @@ static const char *kind_wrong(const struct model *model, const struct op *op, ui
 	if (!at->is_directory && (kind == OP_RMDIR || kind == OP_READDIR))
 		return "it is not a directory";
 	if (at->is_directory && !of_name && kind != OP_OPEN && kind != OP_FSYNC &&
-	    kind != OP_RMDIR && kind != OP_READDIR)
+	    kind != OP_FDATASYNC && kind != OP_RMDIR && kind != OP_READDIR)
 		return "it is a directory";
 	if (at->is_symlink && !of_name)
 		return "it is a symbolic link, and none is followed here: the path that it leads "
