@@ -159,6 +159,12 @@ void cache_stream(struct cache *cache, uint32_t stream);
 /* One more operation begins: statistics that are read every so many are. */
 void cache_operation(struct cache *cache);
 
+/*
+ * Processes hold so many bytes from now on, besides config.pinned_bytes: whole pages, charged one by
+ * one as they are touched. They cannot be reclaimed (no swap); more than fits is charged all the same.
+ */
+void cache_pin(struct cache *cache, uint64_t bytes);
+
 /* Time only goes forward. Runs what is due: statistics published, expired dirty pages written. */
 void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan);
 

@@ -67,6 +67,7 @@ enum record_type {
 	RECORD_TYPE_COPY,        /* struct record_copy */
 	RECORD_TYPE_FAULT,       /* struct record_fault */
 	RECORD_TYPE_KERNEL_READ, /* struct record_fault: exec reads a program's head */
+	RECORD_TYPE_MEMORY,      /* struct record_memory */
 };
 
 struct record_event {
@@ -164,6 +165,12 @@ struct record_fault {
 	uint32_t flags; /* RECORD_IS_WRITE */
 };
 
+/* The cgroup that is watched has so much memory that is neither files' pages nor the kernel's. */
+struct record_memory {
+	struct record_event event;
+	uint64_t pages;
+};
+
 /* ---- counters ---- */
 
 /* Of pages that came into the page cache while a recorded task ran. Summed over CPUs. */
@@ -202,6 +209,16 @@ struct record_settings {
 	uint32_t wakeup_bytes; /* in the ring, before the user half is woken */
 	uint64_t start_ns;     /* CLOCK_MONOTONIC */
 	struct record_syscall syscalls[RECORD_SYSCALLS_MAX];
+};
+
+/* What may be said later; both halves see it. */
+struct record_control {
+	uint64_t memory_cgroup; /* id of the cgroup whose memory is watched; 0: none */
+	uint64_t step_pages;    /* how much it has to change to be told again */
+	int64_t file_pages;     /* charged to it; the user half says how many at the start */
+	/* kernel half */
+	uint64_t group;      /* its address, once seen */
+	int64_t told_pages;
 };
 
 /* Which of io_uring's operations are understood; their numbers never change. */

@@ -20,6 +20,7 @@
 #include "op/path.h"
 #include "op/source.h"
 #include "op/trace.h"
+#include "record/memory_group.h"
 #include "record/mount_table.h"
 #include "record/queue.h"
 #include "record/target.h"
@@ -42,6 +43,7 @@ struct recording {
 	struct tracer *tracer;
 	struct translator *translator;
 	struct queue queue;
+	struct memory_group memory; /* id 0: none is watched */
 	struct target_command command;
 
 	struct trace_writer *spool;
@@ -170,12 +172,32 @@ static void command_end(struct recording *recording)
 	target_stop(command);
 }
 
+/* The root cgroup counts nothing, and what is in others is not told apart from here. */
+static void memory_found(struct recording *recording)
+{
+	if (recording->memory.level > 0)
+		tracer_watch_memory(recording->tracer, &recording->memory);
+	else
+		recording->memory.id = 0;
+}
+
+static void memory_watch(struct recording *recording, pid_t process)
+{
+	if (memory_group_of_process(&recording->memory, process))
+		memory_found(recording);
+}
+
 static bool targets_add(struct recording *recording)
 {
 	const struct record_options *options = recording->options;
+	struct error ignored;
 
-	if (options->pid)
+	if (options->pid) {
+		memory_watch(recording, options->pid);
 		return target_add_tree(recording->tracer, options->pid, recording->error);
+	}
+	if (options->cgroup && memory_group_open(&recording->memory, options->cgroup, &ignored))
+		memory_found(recording);
 	if (!options->command)
 		return true;
 	if (!target_start(&recording->command, recording->tracer, options->command,
@@ -184,6 +206,7 @@ static bool targets_add(struct recording *recording)
 	if (options->prepare && !options->prepare(options->context, recording->command.pid,
 						  recording->error))
 		return false;
+	memory_watch(recording, recording->command.pid);
 	return target_go(&recording->command, options->command[0], recording->error);
 }
 
@@ -339,6 +362,11 @@ static void facts_make(struct facts *facts, const struct recording *recording)
 	if (recording->options->device)
 		fact(facts, "filesystem", "%s",
 		     mount_table_filesystem(recording->mounts, recording->options->device));
+	if (recording->memory.id) {
+		fact(facts, "memory_cgroup", "%s", recording->memory.path);
+		if (recording->memory.limit_bytes < UINT64_C(1) << 60)
+			fact_count(facts, "memory_limit_bytes", recording->memory.limit_bytes);
+	}
 	fact_count(facts, "elapsed_ns", summary->elapsed_ns);
 	fact_count(facts, "processes", summary->translated.processes);
 	fact_count(facts, "threads", summary->translated.threads);

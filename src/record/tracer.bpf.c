@@ -191,6 +191,15 @@ struct cgroup_subsys_state {
 	struct cgroup *cgroup;
 };
 
+struct page_counter {
+	atomic_long_t usage;
+};
+
+struct mem_cgroup {
+	struct cgroup_subsys_state css;
+	struct page_counter memory, kmem;
+};
+
 struct css_set {
 	struct cgroup_subsys_state *subsys[16];
 	struct cgroup *dfl_cgrp;
@@ -229,6 +238,7 @@ struct folio {
 	unsigned long flags;
 	struct address_space *mapping;
 	unsigned long index;
+	unsigned long memcg_data;
 	unsigned long _flags_1;
 };
 
@@ -292,6 +302,8 @@ enum cgroup_subsys_id { memory_cgrp_id };
 /* ---- maps ---- */
 
 const volatile struct record_settings settings;
+
+struct record_control control SEC(".data.control");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -443,6 +455,16 @@ static __always_inline void begin(struct record_event *event, uint32_t type, uin
 
 /* ---- who is recorded ---- */
 
+static __always_inline struct cgroup_subsys_state *memory_group_of(struct task_struct *task)
+{
+	struct css_set *set = task->cgroups;
+	struct cgroup_subsys_state *state = NULL;
+	uint32_t memory = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
+
+	bpf_core_read(&state, sizeof(state), &set->subsys[memory & 15]);
+	return state;
+}
+
 static __always_inline bool is_in_cgroup(struct task_struct *task)
 {
 	struct css_set *set = task->cgroups;
@@ -453,10 +475,8 @@ static __always_inline bool is_in_cgroup(struct task_struct *task)
 	if (settings.is_cgroup_v2) {
 		group = set->dfl_cgrp;
 	} else {
-		struct cgroup_subsys_state *state = NULL;
-		uint32_t memory = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
+		struct cgroup_subsys_state *state = memory_group_of(task);
 
-		bpf_core_read(&state, sizeof(state), &set->subsys[memory & 15]);
 		group = BPF_CORE_READ(state, cgroup);
 	}
 	if ((uint32_t)BPF_CORE_READ(group, level) < level)
@@ -807,6 +827,49 @@ int BPF_PROG(task_exited, struct task_struct *task)
 	    BPF_CORE_READ(task, signal, live.counter) == 0)
 		bpf_map_delete_elem(&processes, &process);
 	return 0;
+}
+
+/* ---- the processes' own memory ---- */
+
+/*
+ * All that the cgroup is charged for, less files' pages and the kernel's objects: anonymous memory and
+ * shared memory. Up to 64 pages a CPU are charged ahead.
+ */
+static __always_inline void memory_tell(struct task_struct *task)
+{
+	struct record_memory event = {};
+	struct cgroup_subsys_state *state;
+	struct mem_cgroup *group;
+	int64_t pages, change;
+
+	if (!control.memory_cgroup)
+		return;
+	state = memory_group_of(task);
+	if (!control.group && BPF_CORE_READ(state, cgroup, kn, id) == control.memory_cgroup)
+		control.group = (uint64_t)state;
+	if (!state || (uint64_t)state != control.group)
+		return;
+	group = (struct mem_cgroup *)state; /* which begins with it */
+	pages = BPF_CORE_READ(group, memory.usage.counter) -
+		BPF_CORE_READ(group, kmem.usage.counter) - control.file_pages;
+	if (pages < 0)
+		pages = 0;
+	change = pages - control.told_pages;
+	if (change < (int64_t)control.step_pages && -change < (int64_t)control.step_pages)
+		return;
+	control.told_pages = pages;
+	begin(&event.event, RECORD_TYPE_MEMORY, sizeof(event), bpf_ktime_get_ns(), 0);
+	event.pages = pages;
+	send(&event, sizeof(event));
+}
+
+/* Files' pages of the cgroup that is watched come and go. */
+static __always_inline void memory_count(struct folio *folio, int64_t pages)
+{
+	/* MEMCG_DATA_OBJEXTS and the like are in the low bits (include/linux/memcontrol.h). */
+	if (control.group && bpf_core_field_exists(folio->memcg_data) &&
+	    (folio->memcg_data & ~7ul) == control.group)
+		__sync_fetch_and_add(&control.file_pages, pages);
 }
 
 /* ---- system calls: they begin ---- */
@@ -1223,7 +1286,7 @@ static __always_inline bool remember_mapping(struct task_struct *task, struct ta
 	return true;
 }
 
-static __noinline int memory_tell(struct task_struct *task, struct pt_regs *regs)
+static __noinline int mapping_tell(struct task_struct *task, struct pt_regs *regs)
 {
 	struct task_state *state = bpf_task_storage_get(&states, task, NULL, 0);
 	struct record_call event = {};
@@ -1255,6 +1318,7 @@ int BPF_PROG(call_exited, struct pt_regs *regs, long result)
 	shape = state->shape;
 	task_tell(task, state, NULL, SCRATCH_OF_CALLS);
 	read_bytes_count(task, state);
+	memory_tell(task);
 	switch (shape) {
 	case RECORD_READ:
 	case RECORD_WRITE:
@@ -1279,7 +1343,7 @@ int BPF_PROG(call_exited, struct pt_regs *regs, long result)
 		break;
 	case RECORD_OF_MEMORY:
 		if (result == 0)
-			memory_tell(task, regs);
+			mapping_tell(task, regs);
 		break;
 	case RECORD_CHDIR:
 		if (result == 0)
@@ -1299,6 +1363,9 @@ int BPF_PROG(call_exited, struct pt_regs *regs, long result)
 
 /* ---- mapped files ---- */
 
+/* The memory is looked at so often. */
+#define FAULTS_BETWEEN 16
+
 SEC("tp_btf/page_fault_user")
 int BPF_PROG(fault_begun, unsigned long address, struct pt_regs *regs, unsigned long code)
 {
@@ -1311,6 +1378,8 @@ int BPF_PROG(fault_begun, unsigned long address, struct pt_regs *regs, unsigned 
 	state->fault_is_write = bpf_core_field_exists(regs->di) && (code & FAULT_IS_WRITE);
 	state->fault++;
 	state->fault_inode = NULL;
+	if (state->fault % FAULTS_BETWEEN == 0)
+		memory_tell(bpf_get_current_task_btf());
 	return 0;
 }
 
@@ -1438,6 +1507,7 @@ int BPF_PROG(page_added, struct folio *folio)
 	uint64_t pages = folio_pages(folio), key;
 	uint32_t shape;
 
+	memory_count(folio, pages);
 	state = state_of(task);
 	if (!state)
 		return 0;
@@ -1468,6 +1538,14 @@ int BPF_PROG(page_added, struct folio *folio)
 	COUNT(pages_by_other, pages);
 	if (shape <= RECORD_UNSEEN)
 		COUNT(unexplained[shape], pages);
+	return 0;
+}
+
+SEC("tp_btf/mm_filemap_delete_from_page_cache")
+int BPF_PROG(page_deleted, struct folio *folio)
+{
+	if (control.group)
+		memory_count(folio, -(int64_t)folio_pages(folio));
 	return 0;
 }
 

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +15,8 @@
 #include <bpf/libbpf.h>
 
 #include "base/memory.h"
+#include "base/size.h"
+#include "record/memory_group.h"
 #include "record/syscalls.h"
 
 /* The kernel half, compiled, is part of the program: one file less to find at run time. */
@@ -41,6 +42,7 @@ extern const unsigned char tracer_object[], tracer_object_end[];
 	PROGRAM(fault_begun, 3, true)                                                              \
 	PROGRAM(fault_missed, 2, true)                                                             \
 	PROGRAM(fault_mapped, 3, true)                                                             \
+	PROGRAM(page_deleted, 1, true)                                                             \
 	PROGRAM(folio_dirtied, 2, true)                                                            \
 	PROGRAM(pages_got, 3, true)                                                                \
 	PROGRAM(request_submitted, 1, true)                                                        \
@@ -70,6 +72,7 @@ struct tracer {
 	struct ring_buffer *ring;
 	int counters_fd, processes_fd, cpu_count;
 	struct record_counters *of_cpus; /* [cpu_count] */
+	struct record_control *control;  /* shared with the kernel half */
 	char missing[256];
 	uint64_t start_ns;
 
@@ -153,52 +156,16 @@ static bool programs_choose(struct tracer *tracer, struct error *error)
 	return fine;
 }
 
-/* The cgroup's id and level, and which of its hierarchies it is in. */
 static bool cgroup_find(struct record_settings *settings, const char *path, struct error *error)
 {
-	enum { CGROUP2_MAGIC = 0x63677270, CGROUP1_MAGIC = 0x27e0eb };
-	struct file_handle *handle;
-	char bytes[sizeof(*handle) + 8], real[4096];
-	struct statfs status;
-	struct stat here, above;
-	int mount;
+	struct memory_group group;
 
-	handle = (struct file_handle *)bytes;
-	handle->handle_bytes = 8;
-	if (!realpath(path, real) || statfs(real, &status) != 0)
-		return error_input(error, "--cgroup %.200s: %s", path, strerror(errno));
-	if ((unsigned long)status.f_type != CGROUP2_MAGIC &&
-	    (unsigned long)status.f_type != CGROUP1_MAGIC)
-		return error_input(error,
-				   "--cgroup %.200s is no cgroup's directory, as those below "
-				   "/sys/fs/cgroup are",
-				   path);
-	settings->is_cgroup_v2 = (unsigned long)status.f_type == CGROUP2_MAGIC;
-	if (!settings->is_cgroup_v2) {
-		char limit[4096 + 32];
-
-		snprintf(limit, sizeof(limit), "%s/memory.usage_in_bytes", real);
-		if (access(limit, F_OK) != 0)
-			return error_input(error,
-					   "--cgroup %.200s: of version 1, only memory cgroups can "
-					   "be recorded",
-					   path);
-	}
-	if (name_to_handle_at(AT_FDCWD, real, handle, &mount, 0) != 0)
-		return error_system(error, "cannot find the id of cgroup %.200s", path);
-	memcpy(&settings->cgroup, handle->f_handle, sizeof(settings->cgroup));
-	/* Its level is how many directories of the same file system are above it. */
-	for (settings->cgroup_level = 0;;) {
-		char *slash = strrchr(real, '/');
-
-		if (stat(real, &here) != 0 || !slash)
-			break;
-		*slash = '\0';
-		if (stat(real[0] ? real : "/", &above) != 0 || above.st_dev != here.st_dev)
-			break;
-		settings->cgroup_level++;
-	}
-	return settings->cgroup_level < 8 ||
+	if (!memory_group_open(&group, path, error))
+		return error_context(error, "--cgroup");
+	settings->is_cgroup_v2 = group.is_v2;
+	settings->cgroup = group.id;
+	settings->cgroup_level = group.level;
+	return group.level < 8 ||
 	       error_input(error, "--cgroup %.200s is deeper than 7 levels", path);
 }
 
@@ -256,6 +223,13 @@ static bool attach(struct tracer *tracer, struct error *error)
 	return true;
 }
 
+static size_t control_bytes(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static_assert(sizeof(struct record_control) <= 4096, "control_bytes() is one page");
+
 static bool open_all(struct tracer *tracer, const struct tracer_options *options,
 		     struct error *error)
 {
@@ -280,6 +254,12 @@ static bool open_all(struct tracer *tracer, const struct tracer_options *options
 				    why);
 	tracer->counters_fd = map_fd(tracer, "counters");
 	tracer->processes_fd = map_fd(tracer, "processes");
+	tracer->control = mmap(NULL, control_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED,
+			       map_fd(tracer, ".data.control"), 0);
+	if (tracer->control == MAP_FAILED) {
+		tracer->control = NULL;
+		return error_system(error, "cannot map what is shared with the kernel half");
+	}
 	tracer->ring = ring_buffer__new(map_fd(tracer, "ring"), on_event, tracer, NULL);
 	if (!tracer->ring)
 		return error_failed(error, "cannot map the ring of events: %s", why);
@@ -345,6 +325,8 @@ void tracer_close(struct tracer *tracer)
 		return;
 	tracer_stop(tracer);
 	ring_buffer__free(tracer->ring);
+	if (tracer->control)
+		munmap(tracer->control, control_bytes());
 	bpf_object__close(tracer->object);
 	memory_free(tracer->of_cpus);
 	memory_free(tracer);
@@ -359,6 +341,17 @@ bool tracer_add(struct tracer *tracer, pid_t process, struct error *error)
 	if (bpf_map_update_elem(tracer->processes_fd, &number, &one, BPF_ANY) != 0)
 		return error_system(error, "cannot tell the kernel of process %d", (int)process);
 	return true;
+}
+
+void tracer_watch_memory(struct tracer *tracer, const struct memory_group *group)
+{
+	uint64_t step = group->limit_bytes / 256;
+
+	/* A 256th of the limit, from half a mebibyte to sixteen: more than is charged ahead. */
+	step = step < 512 * KIB ? 512 * KIB : step > 16 * MIB ? 16 * MIB : step;
+	tracer->control->step_pages = pages_from_bytes_down(step);
+	tracer->control->file_pages = (int64_t)pages_from_bytes_down(group->file_bytes);
+	__atomic_store_n(&tracer->control->memory_cgroup, group->id, __ATOMIC_RELEASE);
 }
 
 bool tracer_listen(struct tracer *tracer, int timeout_ms,

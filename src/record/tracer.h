@@ -29,6 +29,10 @@ void tracer_close(struct tracer *tracer); /* NULL is fine */
 /* Record this process, all its threads, and what they start from now on. */
 bool tracer_add(struct tracer *tracer, pid_t process, struct error *error);
 
+/* Tell from now on how much memory this cgroup's processes have of their own. */
+struct memory_group;
+void tracer_watch_memory(struct tracer *tracer, const struct memory_group *group);
+
 /*
  * Hand over what there is, at the latest when `timeout_ms` is over (0: at once). `receive` must not
  * keep the event. False: the kernel failed.

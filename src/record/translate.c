@@ -82,6 +82,7 @@ struct translator {
 	struct lookup streams; /* (program, directory), path -> stream */
 	const struct task *at; /* whose event is at hand; valid while it is */
 	uint64_t time_ns;      /* of the latest event */
+	uint64_t op_time_ns;   /* and op */
 	uint32_t thread_count;
 };
 
@@ -144,6 +145,7 @@ static void deliver(void *context, const struct op *op)
 	struct lookup_key key = {(uint64_t)task->program << 32 | task->directory, op->path};
 	uint32_t stream;
 
+	translator->op_time_ns = op->time_ns;
 	program->ops++;
 	if (op->kind == OP_READ || op->kind == OP_READ_DIRECT || op->kind == OP_READ_DONTCACHE)
 		program->read_bytes += op->bytes;
@@ -508,6 +510,24 @@ static void task_told(struct translator *translator, const struct record_task *e
 
 		calls_look_up(translator->calls, &when, &name, true, 0, NULL);
 	}
+}
+
+/* No call of files: past calls.h. */
+static void memory_take(struct translator *translator, const struct record_memory *event)
+{
+	struct task *task = task_of(translator, &event->event);
+	const struct calls_when when = when_of(translator, &event->event, task);
+	const struct op op = {
+		.kind = OP_PIN,
+		.time_ns = when.time_ns > translator->op_time_ns ? when.time_ns
+								 : translator->op_time_ns,
+		.thread = when.tid,
+		.path = path_intern(translator->options.paths, ".", 1),
+		.bytes = bytes_from_pages(event->pages),
+	};
+
+	translator->at = task;
+	deliver(translator, &op);
 }
 
 /* ---- data ---- */
@@ -942,6 +962,9 @@ void translate(struct translator *translator, const struct record_event *event)
 		return;
 	case RECORD_TYPE_TASK_EXIT:
 		task_ended(translator, event);
+		return;
+	case RECORD_TYPE_MEMORY:
+		memory_take(translator, (const struct record_memory *)event);
 		return;
 	default:
 		break;

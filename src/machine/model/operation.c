@@ -810,6 +810,14 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 	if (kind == OP_COMPUTE)
 		return op->bytes <= OP_COMPUTE_NS_MAX ||
 		       op_error(model, op, error, "it computes for more than 30 days");
+	if (kind == OP_PIN) {
+		/* Who says how much is pinned asks what would be if it were. */
+		if (op->bytes > model->options->memory_bytes)
+			return op_error(model, op, error, "that is more than there is");
+		if (model->options->pinned_bytes == 0)
+			cache_pin(model->cache, op->bytes);
+		return true;
+	}
 	if (kind == OP_SYNC) {
 		make_mounted(model);
 		sync_all(model);
