@@ -1492,10 +1492,14 @@ int BPF_PROG(pages_got, struct address_space *mapping, unsigned long index, unsi
 
 /* ---- the page cache: what is explained ---- */
 
-/* Of a file's data? Else it is the file system's own: a device's pages, trees, bitmaps. */
+/*
+ * Of a file's data? Else it is the file system's own: a device's pages; and inode 1, which is no file in
+ * ext4 (buddy bitmaps, EXT4_BAD_INO) and btrfs (trees, BTRFS_BTREE_INODE_OBJECTID), whatever its mode.
+ */
 static __always_inline bool is_data(struct inode *inode)
 {
-	return (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG;
+	return (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG &&
+	       BPF_CORE_READ(inode, i_ino) != 1;
 }
 
 SEC("tp_btf/mm_filemap_add_to_page_cache")

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,7 +25,7 @@ struct run {
 	struct janitor janitor;
 	struct scratch scratch;
 	struct cgroup cgroup;
-	char trace[PATH_MAX];
+	char trace[PATH_MAX + 16];
 };
 
 /* ---- what the device did ---- */
@@ -81,6 +82,18 @@ static bool setup_run(const struct run *run, struct error *error)
 			    WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
+/* Commands that are run as somebody else must get through to the mount point. */
+static void way_open(const char *mountpoint)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s", mountpoint);
+	for (int i = 0; i < 3; i++) {
+		(void)chmod(path, 0711);
+		*strrchr(path, '/') = '\0';
+	}
+}
+
 static bool machine_open(struct run *run, struct error *error)
 {
 	const struct model_options *model = &run->options->model;
@@ -94,8 +107,10 @@ static bool machine_open(struct run *run, struct error *error)
 	};
 	char root[PATH_MAX + 8];
 
-	if (!janitor_start(&run->janitor, error) ||
-	    !scratch_open(&run->scratch, &scratch, run->janitor.mountpoint, error))
+	if (!janitor_start(&run->janitor, error))
+		return false;
+	way_open(run->janitor.mountpoint);
+	if (!scratch_open(&run->scratch, &scratch, run->janitor.mountpoint, error))
 		return false;
 	if (!setup_run(run, error) ||
 	    !scratch_cool(&run->scratch, run->janitor.mountpoint, error))
