@@ -87,8 +87,8 @@ static void look(const char *path, char real[CANONICAL_BYTES])
 		rest = path + (slash - above);
 		if (!realpath(above, found))
 			continue;
-		if (snprintf(real, CANONICAL_BYTES, "%s%s", strcmp(found, "/") ? found : "",
-			     rest) < CANONICAL_BYTES) {
+		if (snprintf(real, CANONICAL_BYTES, "%s%s", strcmp(found, "/") ? found : "", rest) <
+		    CANONICAL_BYTES) {
 			tidy(real);
 			return;
 		}
@@ -110,8 +110,7 @@ static const char *directory_look(struct canonical *canonical, const char *path)
 		canonical_forget(canonical);
 	look(path, real);
 	(void)path_intern(canonical->directories, path, bytes);
-	return *array_push(&canonical->real) =
-		       arena_text(&canonical->texts, real, strlen(real));
+	return *array_push(&canonical->real) = arena_text(&canonical->texts, real, strlen(real));
 }
 
 static void follow(struct canonical *canonical, char path[CANONICAL_BYTES])

@@ -15,8 +15,8 @@ struct memory_group {
 	char path[PATH_MAX]; /* its directory */
 	bool is_v2;
 	uint64_t id;
-	uint32_t level;      /* how many are above it; 0: it is the root, which counts nothing */
-	uint64_t file_bytes; /* of files' pages, charged to it now */
+	uint32_t level;       /* how many are above it; 0: it is the root, which counts nothing */
+	uint64_t file_bytes;  /* of files' pages, charged to it now */
 	uint64_t limit_bytes; /* UINT64_MAX: none */
 };
 

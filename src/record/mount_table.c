@@ -25,10 +25,10 @@ struct mount_table {
 
 /* File systems that hold nothing, or hold it in memory alone. */
 static const char *const in_memory[] = {
-	"proc",     "sysfs",   "tmpfs",      "devtmpfs",   "devpts",   "ramfs",       "cgroup",
-	"cgroup2",  "mqueue",  "securityfs", "debugfs",    "tracefs",  "bpf",         "pstore",
-	"efivarfs", "autofs",  "hugetlbfs",  "configfs",   "fusectl",  "binfmt_misc", "nsfs",
-	"pipefs",   "sockfs",  "rpc_pipefs", "nfsd",       "selinuxfs",
+	"proc",     "sysfs",  "tmpfs",      "devtmpfs", "devpts",    "ramfs",       "cgroup",
+	"cgroup2",  "mqueue", "securityfs", "debugfs",  "tracefs",   "bpf",         "pstore",
+	"efivarfs", "autofs", "hugetlbfs",  "configfs", "fusectl",   "binfmt_misc", "nsfs",
+	"pipefs",   "sockfs", "rpc_pipefs", "nfsd",     "selinuxfs",
 };
 
 static bool is_in_memory(const char *filesystem)
@@ -137,8 +137,8 @@ static bool is_below(const char *path, const char *above, size_t *bytes)
 }
 
 /* The mount that shows most of the file system, or all of it; the latest of equals. */
-static const struct mount *mount_of(const struct mount_table *mounts, uint32_t device, const char *path,
-				    size_t *root_bytes)
+static const struct mount *mount_of(const struct mount_table *mounts, uint32_t device,
+				    const char *path, size_t *root_bytes)
 {
 	const struct mount *best = NULL;
 	size_t bytes;
@@ -156,8 +156,8 @@ static const struct mount *mount_of(const struct mount_table *mounts, uint32_t d
 	return best;
 }
 
-size_t mount_table_path(const struct mount_table *mounts, uint32_t device, const char *names, size_t bytes,
-		   char *path, size_t room)
+size_t mount_table_path(const struct mount_table *mounts, uint32_t device, const char *names,
+			size_t bytes, char *path, size_t room)
 {
 	char inside[8192];
 	size_t at = sizeof(inside) - 1, root_bytes = 0;
@@ -177,8 +177,7 @@ size_t mount_table_path(const struct mount_table *mounts, uint32_t device, const
 	}
 	mount = mount_of(mounts, device, inside + at, &root_bytes);
 	if (mount)
-		written = snprintf(path, room, "%s%s",
-				   strcmp(mount->at, "/") == 0 ? "" : mount->at,
+		written = snprintf(path, room, "%s%s", strcmp(mount->at, "/") == 0 ? "" : mount->at,
 				   inside + at + root_bytes);
 	else
 		written = snprintf(path, room, "/[%u:%u]%s", device >> 20, device & 0xfffff,

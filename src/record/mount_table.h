@@ -26,8 +26,8 @@ void mount_table_refresh(struct mount_table *mounts);
  * `names` are the kernel half's, the last first, `bytes` long. Written to `path`, at most `room` bytes
  * with the NUL. Of a file system that is mounted nowhere here: below "[MAJOR:MINOR]".
  */
-size_t mount_table_path(const struct mount_table *mounts, uint32_t device, const char *names, size_t bytes,
-		   char *path, size_t room);
+size_t mount_table_path(const struct mount_table *mounts, uint32_t device, const char *names,
+			size_t bytes, char *path, size_t room);
 
 /* Is this absolute path on a file system whose files are recorded: none in memory, like /proc? */
 bool mount_table_is_recorded(const struct mount_table *mounts, const char *path);

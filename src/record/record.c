@@ -67,9 +67,9 @@ static uint64_t now_ns(void)
 static void spool_flush(struct recording *recording)
 {
 	if (!recording->failed && recording->batched)
-		recording->failed = !trace_write(recording->spool, &recording->source,
-						 recording->batch, recording->batched,
-						 recording->error);
+		recording->failed =
+			!trace_write(recording->spool, &recording->source, recording->batch,
+				     recording->batched, recording->error);
 	recording->batched = 0;
 }
 
@@ -203,8 +203,8 @@ static bool targets_add(struct recording *recording)
 	if (!target_start(&recording->command, recording->tracer, options->command,
 			  options->directory, recording->error))
 		return false;
-	if (options->prepare && !options->prepare(options->context, recording->command.pid,
-						  recording->error))
+	if (options->prepare &&
+	    !options->prepare(options->context, recording->command.pid, recording->error))
 		return false;
 	memory_watch(recording, recording->command.pid);
 	return target_go(&recording->command, options->command[0], recording->error);
@@ -311,8 +311,8 @@ __attribute__((format(printf, 3, 4))) static void fact(struct facts *facts, cons
 	for (char *at = value; *at; at++)
 		if ((unsigned char)*at < ' ')
 			*at = ' ';
-	bytes = snprintf(facts->text + facts->bytes, sizeof(facts->text) - facts->bytes,
-			 "%s=%s\n", key, value);
+	bytes = snprintf(facts->text + facts->bytes, sizeof(facts->text) - facts->bytes, "%s=%s\n",
+			 key, value);
 	if (bytes > 0 && (size_t)bytes < sizeof(facts->text) - facts->bytes)
 		facts->bytes += (size_t)bytes;
 	else

@@ -26,9 +26,9 @@ struct record_options {
 	const char *cgroup;   /* its directory */
 	bool is_all;
 
-	const char *trace; /* to be written */
-	uint64_t duration_ns; /* at most; 0: till the command, or the process, ends */
-	uint64_t ring_bytes;  /* 0: RECORD_RING_BYTES */
+	const char *trace;          /* to be written */
+	uint64_t duration_ns;       /* at most; 0: till the command, or the process, ends */
+	uint64_t ring_bytes;        /* 0: RECORD_RING_BYTES */
 	struct stream_map *streams; /* its expressions go before the recorder's own rule */
 
 	/* Only files of this file system: its device, as the kernel encodes it (0: of all), and place. */

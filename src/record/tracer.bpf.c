@@ -1384,8 +1384,8 @@ int BPF_PROG(fault_begun, unsigned long address, struct pt_regs *regs, unsigned 
 }
 
 static __always_inline void fault_tell(struct task_struct *task, struct task_state *state,
-				       struct inode *inode, struct file *file, uint64_t index, uint64_t pages,
-				       uint32_t type, uint32_t flags)
+				       struct inode *inode, struct file *file, uint64_t index,
+				       uint64_t pages, uint32_t type, uint32_t flags)
 {
 	struct record_fault event = {};
 	uint64_t now = bpf_ktime_get_ns();
@@ -1395,7 +1395,8 @@ static __always_inline void fault_tell(struct task_struct *task, struct task_sta
 		task_tell(task, state, NULL, SCRATCH_OF_FAULTS);
 	}
 	event.size = size_of(inode);
-	name_tell(inode, file ? BPF_CORE_READ(file, f_path.dentry) : NULL, now, event.size, cached_pages_of(inode), 0, SCRATCH_OF_FAULTS);
+	name_tell(inode, file ? BPF_CORE_READ(file, f_path.dentry) : NULL, now, event.size,
+		  cached_pages_of(inode), 0, SCRATCH_OF_FAULTS);
 	begin(&event.event, type, sizeof(event), now, 0);
 	id_of(&event.id, inode);
 	event.index = index;

@@ -118,9 +118,8 @@ static uint16_t stream_make(struct translator *translator, const struct task *ta
 			    const char *path)
 {
 	const struct program *program = &translator->programs.at[task->program];
-	const char *directory = task->directory == NONE
-					? NULL
-					: translator->files.at[task->directory].path;
+	const char *directory =
+		task->directory == NONE ? NULL : translator->files.at[task->directory].path;
 	uint16_t stream = stream_map_match(translator->options.streams, path);
 	char name[RECORD_COMMAND_BYTES + CANONICAL_BYTES];
 	const char *class;
@@ -202,8 +201,8 @@ static struct task *task_of(struct translator *translator, const struct record_e
 	uint32_t at = lookup_get(&translator->tasks_by_thread, key);
 	struct task *task;
 
-	if (at != NONE && translator->processes.at[translator->tasks.at[at].process].number ==
-				  event->process)
+	if (at != NONE &&
+	    translator->processes.at[translator->tasks.at[at].process].number == event->process)
 		return &translator->tasks.at[at];
 	/* New; or its number is another's now, and its end was lost. */
 	at = (uint32_t)translator->tasks.count;
@@ -263,8 +262,8 @@ static uint32_t file_get(struct translator *translator, const struct record_id *
 		.size = size,
 		.size_now = size,
 		.mapped = NONE,
-		.is_left_out = translator->options.device &&
-			       id->device != translator->options.device,
+		.is_left_out =
+			translator->options.device && id->device != translator->options.device,
 	};
 	lookup_put(&translator->files_by_id, key_of(id), at);
 	return at;
@@ -456,8 +455,7 @@ static void flags_are(struct translator *translator, const struct calls_when *wh
 
 /* ---- a thread comes, changes, goes ---- */
 
-static void process_ended(struct translator *translator, const struct calls_when *when,
-			  uint32_t at)
+static void process_ended(struct translator *translator, const struct calls_when *when, uint32_t at)
 {
 	struct process *process = &translator->processes.at[at];
 
@@ -468,16 +466,14 @@ static void process_ended(struct translator *translator, const struct calls_when
 		for (size_t j = 0; j < handle->processes.count && handle->is_live; j++) {
 			if (handle->processes.at[j] != at)
 				continue;
-			handle->processes.at[j] =
-				handle->processes.at[--handle->processes.count];
+			handle->processes.at[j] = handle->processes.at[--handle->processes.count];
 			if (handle->processes.count == 0)
 				handle_close(translator, when, number);
 			break;
 		}
 	}
 	process->handles.count = 0;
-	lookup_remove(&translator->processes_by_number,
-		      (struct lookup_key){process->number, 0});
+	lookup_remove(&translator->processes_by_number, (struct lookup_key){process->number, 0});
 	*array_push(&translator->processes_free) = at;
 }
 
@@ -578,8 +574,8 @@ static void copy_take(struct translator *translator, const struct record_copy *e
 	if (event->to.ino)
 		to = handle_get(translator, when, event->to_handle, &event->to, event->to_size);
 	if (from != NONE && to != NONE && is_cloned(translator, event)) {
-		calls_fallocate(translator->calls, when, (int)to, 0, event->to_offset,
-				event->bytes, 0);
+		calls_fallocate(translator->calls, when, (int)to, 0, event->to_offset, event->bytes,
+				0);
 		calls_unseen(translator->calls, CALLS_UNSEEN_CLONE_RANGE, 1);
 	} else if (from != NONE && to != NONE) {
 		const struct calls_transfer transfer = {
@@ -592,8 +588,8 @@ static void copy_take(struct translator *translator, const struct record_copy *e
 
 		calls_transfer(translator->calls, when, &transfer, bytes);
 	} else if (from != NONE) {
-		calls_read(translator->calls, when, (int)from, event->from_offset, event->bytes,
-			   0, bytes);
+		calls_read(translator->calls, when, (int)from, event->from_offset, event->bytes, 0,
+			   bytes);
 	} else if (to != NONE) {
 		calls_write(translator->calls, when, (int)to, event->to_offset, event->bytes, 0,
 			    bytes);
@@ -674,8 +670,8 @@ static void file_call_take(struct translator *translator, const struct record_ca
 		break;
 	case MEANING_FSYNC:
 		/* IORING_FSYNC_DATASYNC is 1. */
-		calls_fsync(calls, when, fd,
-			    event->flags & RECORD_IS_IO_URING && arguments[4] & 1, result);
+		calls_fsync(calls, when, fd, event->flags & RECORD_IS_IO_URING && arguments[4] & 1,
+			    result);
 		break;
 	case MEANING_FDATASYNC:
 		calls_fsync(calls, when, fd, true, result);
@@ -862,11 +858,10 @@ static void two_paths_take(struct translator *translator, const struct record_ca
 	if (meaning == MEANING_LINK) {
 		calls_link(translator->calls, when, &name, &name_to, false, event->result);
 	} else {
-		bool is_exchange = meaning == MEANING_RENAME_FLAGS &&
-				   event->arguments[4] & RENAME_IS_EXCHANGE;
+		bool is_exchange =
+			meaning == MEANING_RENAME_FLAGS && event->arguments[4] & RENAME_IS_EXCHANGE;
 
-		calls_rename(translator->calls, when, &name, &name_to, is_exchange,
-			     event->result);
+		calls_rename(translator->calls, when, &name, &name_to, is_exchange, event->result);
 		canonical_moved(&translator->canonical, from, to);
 	}
 }
@@ -1053,6 +1048,6 @@ void translator_program(const struct translator *translator, size_t index,
 {
 	const struct program *at = &translator->programs.at[index];
 
-	*program = (struct translate_program){at->command, at->ops, at->read_bytes,
-					      at->written_bytes};
+	*program =
+		(struct translate_program){at->command, at->ops, at->read_bytes, at->written_bytes};
 }

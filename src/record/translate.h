@@ -36,8 +36,9 @@ struct translate_options {
 
 struct translate_counts {
 	uint64_t events, calls, faults, names, processes, threads;
-	uint64_t late;         /* began before one that was handed on already */
-	uint64_t names_unknown; /* paths whose directory is not known, or that are too long: left out */
+	uint64_t late; /* began before one that was handed on already */
+	uint64_t
+		names_unknown; /* paths whose directory is not known, or that are too long: left out */
 	uint64_t cached_pages; /* of files that existed: in memory when they were first touched */
 	uint64_t files_cached; /* so many files */
 	uint64_t left_out;     /* calls on files of other file systems */

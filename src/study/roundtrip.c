@@ -100,8 +100,7 @@ static bool machine_open(struct run *run, struct error *error)
 	const struct scratch_options scratch = {
 		.filesystem = filesystem_name(model->filesystem),
 		.image_directory = run->options->image_directory,
-		.image_bytes =
-			run->options->image_bytes ? run->options->image_bytes : IMAGE_BYTES,
+		.image_bytes = run->options->image_bytes ? run->options->image_bytes : IMAGE_BYTES,
 		.file_count = 1000000,
 		.readahead_bytes = model->readahead_bytes ? model->readahead_bytes : 128 * KIB,
 	};
@@ -112,8 +111,7 @@ static bool machine_open(struct run *run, struct error *error)
 	way_open(run->janitor.mountpoint);
 	if (!scratch_open(&run->scratch, &scratch, run->janitor.mountpoint, error))
 		return false;
-	if (!setup_run(run, error) ||
-	    !scratch_cool(&run->scratch, run->janitor.mountpoint, error))
+	if (!setup_run(run, error) || !scratch_cool(&run->scratch, run->janitor.mountpoint, error))
 		return false;
 	snprintf(root, sizeof(root), "%s", run->janitor.name);
 	if (!cgroup_create(&run->cgroup, root, model->memory_bytes, error))

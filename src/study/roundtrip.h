@@ -18,7 +18,7 @@
 struct roundtrip_options {
 	char *const *command; /* ended by NULL */
 	const char *setup;    /* for sh -c, run before, unlimited and not recorded; NULL: none */
-	struct model_options model; /* memory_bytes is the cgroup's limit */
+	struct model_options model;  /* memory_bytes is the cgroup's limit */
 	const char *image_directory; /* as in scratch.h */
 	uint64_t image_bytes;
 	const char *trace; /* where it is kept; NULL: nowhere */

@@ -67,10 +67,11 @@ bool model_carry_out(struct model *model, const struct op *op, struct error *err
 		return error_input(error, "file system %s: %s", model->fs->name,
 				   model->mount.failure);
 	if (model->mount.is_out_of_space)
-		return error_failed(error,
-				    "no space left on the simulated device (%s) at operation %llu; a "
-				    "larger one may do (--device-size)",
-				    model->fs->name, (unsigned long long)model->op_count);
+		return error_failed(
+			error,
+			"no space left on the simulated device (%s) at operation %llu; a "
+			"larger one may do (--device-size)",
+			model->fs->name, (unsigned long long)model->op_count);
 	return cache_in_memory(model->cache) ||
 	       error_failed(error,
 			    "out of memory at operation %llu, with %u files held open: what is "
