@@ -7,6 +7,7 @@
 #include "machine/model/model.h"
 
 #include "base/size.h"
+#include "cache/policy.h"
 #include "machine/model/device.h"
 #include "machine/model/model_private.h"
 #include "measure/reported.h"
@@ -245,16 +246,27 @@ static void finish_time(struct model *model, struct result *result)
 		model->fs->report(&model->mount, result, result_take_figure);
 }
 
+#define BIT(name) (UINT64_C(1) << COUNTER_##name)
+
+/* A policy of one queue has no active pages, and does not remember what it has evicted. */
+static uint64_t counters_known(const struct model *model)
+{
+	if (!model->options->policy.policy->victim)
+		return COUNTERS_ALL_KNOWN;
+	return COUNTERS_ALL_KNOWN & ~(BIT(refaults) | BIT(refault_activations) | BIT(activations) |
+				      BIT(deactivations) | BIT(active_file_pages));
+}
+
 static void finish(struct model *model, struct result *result)
 {
 	struct stream_map *streams = model->options->streams;
+	uint64_t known = counters_known(model);
 	const struct recorder_machine machine = {
 		.context = model->cache,
 		.stream_count = cache_stream_count(model->cache),
-		.known = COUNTERS_ALL_KNOWN,
+		.known = known,
 		/* Slab and pinned memory are not kept apart by stream. */
-		.streams_known = COUNTERS_ALL_KNOWN & ~(UINT64_C(1) << COUNTER_slab_bytes |
-							UINT64_C(1) << COUNTER_pinned_bytes),
+		.streams_known = known & ~(BIT(slab_bytes) | BIT(pinned_bytes)),
 		.counters = stream_counters,
 		.blame = stream_blame,
 	};

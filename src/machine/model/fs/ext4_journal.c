@@ -13,6 +13,13 @@
 #include "base/size.h"
 #include "machine/model/fs/ext4_private.h"
 
+/*
+ * A commit's share of processors, whoever they work for: measured on Linux 6.18 by schedstat, 4000
+ * fdatasyncs of a file that grows against one that does not: 11.5 us of the journal's thread and 6
+ * more of the caller, for 3 to 5 blocks.
+ */
+enum { COMMIT_CPU_NS = 17500 };
+
 /* Off its checkpoint list, unless it has gone to a later transaction's. */
 static void checkpoint_release(struct filesystem_mount *mount, struct logged logged)
 {
@@ -128,6 +135,7 @@ static void transaction_write(struct filesystem_mount *mount)
 	struct ext4_time *time = mount->state->time;
 	uint64_t blocks = mount->state->transaction.count + time->aside_count;
 
+	mount_cpu(mount, COMMIT_CPU_NS);
 	mount_then(mount);
 	journal_write(mount, blocks + (blocks + TAGS_PER_BLOCK - 1) / TAGS_PER_BLOCK);
 	mount_write_durable(mount, (time->journal_start + time->journal_next) * BLOCK_BYTES,
