@@ -50,6 +50,7 @@ struct import {
 	const struct import_format *format;
 	struct input *input;
 	const char *columns; /* where the user says the columns are; NULL: nothing said */
+	bool own_streams;
 	bool lenient;
 	/*
 	 * Rows that hold something, wrong ones among them: not headers, comments, empty lines. The

@@ -250,6 +250,7 @@ struct op_source *trace_open(const char *path, const struct trace_options *optio
 		options = &defaults;
 	import->source.interface = &import_interface;
 	import->source.paths = path_table_create();
+	import->own_streams = options->own_streams;
 	import->lenient = options->lenient;
 	import->is_bare = options->is_bare;
 	import->columns = options->columns;

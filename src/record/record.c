@@ -210,6 +210,18 @@ static bool targets_add(struct recording *recording)
 	return target_go(&recording->command, options->command[0], recording->error);
 }
 
+/* The spool keeps streams by their numbers: what they are called is known in the end. */
+static bool spool_head_write(struct recording *recording)
+{
+	char *names[STREAM_COUNT_MAX + 1];
+	const struct trace_head head = {.stream_names = names,
+					.stream_count = STREAM_COUNT_MAX + 1};
+
+	for (size_t i = 0; i <= STREAM_COUNT_MAX; i++)
+		names[i] = "?";
+	return trace_writer_head(recording->spool, &head, recording->error);
+}
+
 static bool open_all(struct recording *recording)
 {
 	const struct record_options *options = recording->options;
@@ -230,6 +242,8 @@ static bool open_all(struct recording *recording)
 
 	recording->spool = trace_writer_create(options->trace, recording->error);
 	if (!recording->spool)
+		return false;
+	if (!spool_head_write(recording))
 		return false;
 	recording->mounts = mount_table_open(recording->error);
 	if (!recording->mounts)
@@ -421,6 +435,7 @@ static void on_existing(void *context, const struct calls_existing *found)
 
 static bool copy_spool(struct recording *recording, struct trace_writer *writer, int spool_fd)
 {
+	const struct trace_options options = {.own_streams = true};
 	struct op *ops = memory_alloc(BATCH, sizeof(*ops));
 	ARRAY(uint32_t) ids = {0}; /* ours, by the spool's */
 	struct op_source *source;
@@ -429,7 +444,7 @@ static bool copy_spool(struct recording *recording, struct trace_writer *writer,
 	bool fine;
 
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", spool_fd);
-	source = trace_open(name, NULL, recording->error);
+	source = trace_open(name, &options, recording->error);
 	fine = source != NULL;
 	while (fine && (fine = op_source_next(source, ops, BATCH, &got, recording->error)) &&
 	       got > 0) {

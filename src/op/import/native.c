@@ -113,6 +113,8 @@ static const char *head_take(struct import *import, const unsigned char *body, s
 	if (stream_count == 0)
 		return name_bytes ? "there is more in it than its head" : NULL;
 	native->stream_count = stream_count;
+	if (!import->own_streams)
+		return NULL;
 	native->stream_text = memory_alloc(name_bytes + 1, 1);
 	memcpy(native->stream_text, body + fact_bytes, name_bytes);
 	import->source.stream_names =
@@ -276,7 +278,8 @@ static const char *fields_read(struct import *import, const struct block *block,
 	for (size_t i = 0; i < count && native->stream_count; i++) {
 		if (numbers[i] >= native->stream_count)
 			return "it uses a stream that is not there";
-		ops[i].stream = (uint16_t)numbers[i];
+		if (import->own_streams)
+			ops[i].stream = (uint16_t)numbers[i];
 	}
 	if (!column_get(columns, cursor, native->numbers, count))
 		return "its times cannot be unpacked";
