@@ -53,12 +53,13 @@ typedef uint32_t umode_t;
 /* x86-64 */
 struct pt_regs {
 	unsigned long di, si, dx, r10, r8, r9;
-	unsigned long cs;
+	unsigned long orig_ax;
 };
 
 struct pt_regs___arm64 {
 	unsigned long regs[31];
 	uint64_t orig_x0;
+	int32_t syscallno;
 };
 
 struct hlist_node {
@@ -353,7 +354,7 @@ struct task_state {
 
 	uint64_t read_bytes; /* counted so far */
 	uint32_t is_told;    /* the user half knows the task */
-	uint32_t unused;
+	uint32_t is_named;   /* and the file's name */
 };
 
 struct {
@@ -735,6 +736,8 @@ static __always_inline void name_tell(struct inode *inode, struct dentry *dentry
 static __always_inline void file_name_tell(struct file *file, struct inode *inode,
 					   const struct task_state *state, uint32_t flags)
 {
+	if (state->is_named && !flags)
+		return;
 	name_tell(inode, BPF_CORE_READ(file, f_path.dentry), state->time_ns, state->size,
 		  state->cached_pages, flags, SCRATCH_OF_CALLS);
 }
@@ -905,6 +908,25 @@ static __always_inline uint64_t argument(struct pt_regs *regs, uint32_t which)
 	return value;
 }
 
+/*
+ * Most calls are none of ours: to know that at once, without a look at the task, is what keeps them
+ * cheap. A number below 0 (rt_sigreturn has reset it) is not known.
+ */
+static __always_inline bool may_be_ours(struct pt_regs *regs)
+{
+	struct pt_regs___arm64 *arm = (void *)regs;
+	int32_t number = -1;
+
+	if (bpf_core_field_exists(regs->orig_ax))
+		number = (int32_t)regs->orig_ax;
+	else if (bpf_core_field_exists(arm->syscallno))
+		bpf_core_read(&number, sizeof(number), &arm->syscallno);
+	if (number < 0)
+		return true;
+	return number < RECORD_SYSCALLS_MAX &&
+	       settings.syscalls[number & (RECORD_SYSCALLS_MAX - 1)].shape != RECORD_NOTHING;
+}
+
 /* A 32-bit program's call: its numbers mean something else. */
 static __always_inline bool is_foreign(struct task_struct *task, struct pt_regs *regs)
 {
@@ -926,6 +948,15 @@ static __always_inline long references_of(struct file *file)
 	return BPF_CORE_READ(older, f_count.counter);
 }
 
+static __always_inline void remember_inode(struct task_state *state, struct inode *inode)
+{
+	state->inode = inode;
+	id_of(&state->id, inode);
+	state->size = size_of(inode);
+	state->is_named = bpf_map_lookup_elem(&named, &state->id) != NULL;
+	state->cached_pages = state->is_named ? 0 : cached_pages_of(inode);
+}
+
 /* Remember the file of the descriptor; false: not one that is recorded. */
 static __always_inline bool remember_file(struct task_struct *task, struct task_state *state,
 					  uint64_t fd)
@@ -938,10 +969,8 @@ static __always_inline bool remember_file(struct task_struct *task, struct task_
 	inode = BPF_CORE_READ(file, f_inode);
 	if (!is_of_interest(inode))
 		return false;
-	state->inode = inode;
 	state->handle = (uint64_t)file;
-	state->size = size_of(inode);
-	state->cached_pages = cached_pages_of(inode);
+	remember_inode(state, inode);
 	return true;
 }
 
@@ -1062,7 +1091,7 @@ static __always_inline void transfer_tell(struct task_struct *task, struct task_
 
 	file_name_tell(file, state->inode, state, 0);
 	begin(&event.event, RECORD_TYPE_TRANSFER, sizeof(event), state->time_ns, state->number);
-	id_of(&event.id, state->inode);
+	event.id = state->id;
 	event.handle = state->handle;
 	event.bytes = bytes;
 	event.size = state->size;
@@ -1110,7 +1139,7 @@ static __always_inline void copy_tell(struct task_state *state, struct pt_regs *
 
 	if (state->inode) {
 		file_name_tell((struct file *)state->handle, state->inode, state, 0);
-		id_of(&event.from, state->inode);
+		event.from = state->id;
 		event.from_size = state->size;
 	}
 	if (state->inode_to) {
@@ -1243,7 +1272,7 @@ static __noinline int call_tell(struct task_struct *task, struct pt_regs *regs, 
 	event->size = state->size;
 	event->flags = flags;
 	if (state->inode)
-		id_of(&event->id, state->inode);
+		event->id = state->id;
 	if (file && state->shape != RECORD_CLOSE)
 		event->open_flags = BPF_CORE_READ(file, f_flags);
 	pages_count(state, send(event, sizeof(*event) + used));
@@ -1278,10 +1307,8 @@ static __always_inline bool remember_mapping(struct task_struct *task, struct ta
 	inode = inode_of(found.file);
 	if (!is_of_interest(inode))
 		return false;
-	state->inode = inode;
 	state->handle = (uint64_t)found.file;
-	state->size = size_of(inode);
-	state->cached_pages = cached_pages_of(inode);
+	remember_inode(state, inode);
 	*offset = (address - found.start) + (found.page_offset << PAGE_SHIFT);
 	return true;
 }
@@ -1299,7 +1326,7 @@ static __noinline int mapping_tell(struct task_struct *task, struct pt_regs *reg
 	event.arguments[0] = offset;
 	event.arguments[1] = argument(regs, 1);
 	event.arguments[2] = argument(regs, 2);
-	id_of(&event.id, state->inode);
+	event.id = state->id;
 	event.handle = state->handle;
 	event.size = state->size;
 	pages_count(state, send(&event, sizeof(event)));
@@ -1309,10 +1336,14 @@ static __noinline int mapping_tell(struct task_struct *task, struct pt_regs *reg
 SEC("tp_btf/sys_exit")
 int BPF_PROG(call_exited, struct pt_regs *regs, long result)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *state = bpf_task_storage_get(&states, task, NULL, 0);
+	struct task_struct *task;
+	struct task_state *state;
 	uint32_t shape;
 
+	if (!may_be_ours(regs))
+		return 0;
+	task = bpf_get_current_task_btf();
+	state = bpf_task_storage_get(&states, task, NULL, 0);
 	if (!state || state->shape == RECORD_NOTHING)
 		return 0;
 	shape = state->shape;
