@@ -32,6 +32,7 @@
 #define AT_FDCWD        (-100)
 #define VM_SHARED       8
 #define MADV_WILLNEED   3
+#define FAULT_IS_ON_PRESENT 1
 #define FAULT_IS_WRITE  2 /* of x86's error code; arm64 tells no such thing in it */
 #define PAGE_SHIFT      12
 #define RWF_DONTCACHE   0x80
@@ -1295,6 +1296,11 @@ static long vma_look(struct task_struct *task, struct vm_area_struct *vma, void 
 	return 0;
 }
 
+static __always_inline uint64_t page_at(const struct found_vma *found, uint64_t address)
+{
+	return ((address - found->start) >> PAGE_SHIFT) + found->page_offset;
+}
+
 /* The file mapped at the address of an msync or madvise, and where in it. */
 static __always_inline bool remember_mapping(struct task_struct *task, struct task_state *state,
 					     uint64_t address, uint64_t *offset)
@@ -1397,23 +1403,6 @@ int BPF_PROG(call_exited, struct pt_regs *regs, long result)
 /* The memory is looked at so often. */
 #define FAULTS_BETWEEN 16
 
-SEC("tp_btf/page_fault_user")
-int BPF_PROG(fault_begun, unsigned long address, struct pt_regs *regs, unsigned long code)
-{
-	struct task_state *state =
-		bpf_task_storage_get(&states, bpf_get_current_task_btf(), NULL, 0);
-
-	if (!state)
-		return 0;
-	state->fault_address = address;
-	state->fault_is_write = bpf_core_field_exists(regs->di) && (code & FAULT_IS_WRITE);
-	state->fault++;
-	state->fault_inode = NULL;
-	if (state->fault % FAULTS_BETWEEN == 0)
-		memory_tell(bpf_get_current_task_btf());
-	return 0;
-}
-
 static __always_inline void fault_tell(struct task_struct *task, struct task_state *state,
 				       struct inode *inode, struct file *file, uint64_t index,
 				       uint64_t pages, uint32_t type, uint32_t flags)
@@ -1436,6 +1425,31 @@ static __always_inline void fault_tell(struct task_struct *task, struct task_sta
 	event.flags = flags;
 	if (send(&event, sizeof(event)) && type == RECORD_TYPE_FAULT)
 		state->fault_inode = inode;
+}
+
+SEC("tp_btf/page_fault_user")
+int BPF_PROG(fault_begun, unsigned long address, struct pt_regs *regs, unsigned long code)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *state = bpf_task_storage_get(&states, task, NULL, 0);
+	struct found_vma found = {};
+
+	if (!state)
+		return 0;
+	state->fault_address = address;
+	state->fault_is_write = bpf_core_field_exists(regs->di) && (code & FAULT_IS_WRITE);
+	state->fault++;
+	state->fault_inode = NULL;
+	if (state->fault % FAULTS_BETWEEN == 0)
+		memory_tell(task);
+	/* Written to, and mapped already, but not to be written to. Private pages are copied. */
+	if (!state->fault_is_write || !(code & FAULT_IS_ON_PRESENT) ||
+	    bpf_find_vma(task, address, vma_look, &found, 0) != 0)
+		return 0;
+	if (found.file && (found.flags & VM_SHARED) && is_of_interest(mapped_of(found.file)))
+		fault_tell(task, state, mapped_of(found.file), found.file,
+			   page_at(&found, address), 1, RECORD_TYPE_FAULT, RECORD_IS_WRITE);
+	return 0;
 }
 
 /* A fault on a page that nothing was mapped around of: it may have to be read. */
@@ -1479,14 +1493,17 @@ int BPF_PROG(fault_mapped, struct address_space *mapping, unsigned long start, u
 		return 0;
 	if (mapped_of(found.file) != inode)
 		return 0;
-	index = ((state->fault_address - found.start) >> PAGE_SHIFT) + found.page_offset;
+	index = page_at(&found, state->fault_address);
 	if (index < start || index > end)
 		return 0;
 	fault_tell(task, state, inode, found.file, index, 1, RECORD_TYPE_FAULT, 0);
 	return 0;
 }
 
-/* A page of a shared mapping is made dirty, by no call: it was written to. */
+/*
+ * A page of a shared mapping is made dirty, by no call: it was written to. Where the fault itself tells
+ * (fault_begun()), this comes after it, and says no more.
+ */
 SEC("tp_btf/writeback_dirty_folio")
 int BPF_PROG(folio_dirtied, struct folio *folio, struct address_space *mapping)
 {
@@ -1494,7 +1511,7 @@ int BPF_PROG(folio_dirtied, struct folio *folio, struct address_space *mapping)
 	struct task_state *state = bpf_task_storage_get(&states, task, NULL, 0);
 	struct inode *inode;
 
-	if (!state || state->shape != RECORD_NOTHING || !mapping)
+	if (!state || state->shape != RECORD_NOTHING || !mapping || state->fault_is_write)
 		return 0;
 	inode = mapping->host;
 	if (!is_of_interest(inode) || (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFREG)
