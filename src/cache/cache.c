@@ -369,7 +369,7 @@ void cache_counters(const struct cache *cache, uint32_t stream, struct counters 
 	counters->inactive_file_pages = cache->domain.list_pages[LIST_INACTIVE];
 	counters->dirty_pages = cache->domain.dirty_pages;
 	counters->slab_bytes = cache->domain.slab_bytes;
-	counters->pinned_bytes = cache->pinned_bytes;
+	counters->pinned_bytes = cache->pinned_bytes + bytes_from_pages(cache->domain.held_pages);
 }
 
 uint64_t cache_blame(const struct cache *cache, uint32_t victim, uint32_t evictor)
@@ -434,9 +434,9 @@ static void check_lists(const struct cache *cache)
 	if (cache->is_bare)
 		assert(cache->domain.usage_pages == pages_in_lists);
 	else
-		assert(cache->domain.usage_pages == pages_in_lists + cache->domain.slab_pages +
-							    cache->domain.stock_pages +
-							    cache->domain.arc_pages);
+		assert(cache->domain.usage_pages ==
+		       pages_in_lists + cache->domain.slab_pages + cache->domain.held_pages +
+			       cache->domain.stock_pages + cache->domain.arc_pages);
 	assert(bytes_from_pages(cache->domain.slab_pages) ==
 	       cache->domain.slab_bytes + cache->domain.object_stock_bytes +
 		       cache->domain.object_left_bytes);

@@ -161,6 +161,12 @@ uint32_t cache_stream_of(const struct cache *cache);
 void cache_operation(struct cache *cache);
 
 /*
+ * Processes hold so many bytes from now on, besides config.pinned_bytes: whole pages, charged one by
+ * one as they are touched. They cannot be reclaimed (no swap); more than fits is charged all the same.
+ */
+void cache_pin(struct cache *cache, uint64_t bytes);
+
+/*
  * Time only goes forward. Runs what is due: statistics published, expired dirty pages written. False:
  * nothing was written, neither now nor during reclaim since the last time.
  */

@@ -261,7 +261,8 @@ struct lists_summed {
 struct domain {
 	bool is_cgroup;
 	uint64_t limit_pages; /* without pinned memory */
-	uint64_t usage_pages; /* charged: file pages, kernel pages, stock */
+	uint64_t usage_pages; /* charged: file pages, kernel pages, stock, held_pages */
+	uint64_t held_pages;  /* by processes, of their own: cache_pin() */
 	uint64_t stock_pages; /* charged ahead (the CPU's stock) */
 	uint64_t slab_bytes;  /* in use */
 	uint64_t
@@ -544,7 +545,8 @@ enum allocation {
 	ALLOCATION_DENTRY,
 	ALLOCATION_INODE_READ,
 	ALLOCATION_INODE_MAKE,
-	ALLOCATION_JOURNAL
+	ALLOCATION_JOURNAL,
+	ALLOCATION_ANONYMOUS /* alloc_anon_folio(): GFP_HIGHUSER_MOVABLE */
 };
 
 static inline void cache_enter(struct cache *cache, enum allocation allocation)
@@ -564,6 +566,7 @@ static inline void cache_enter(struct cache *cache, enum allocation allocation)
 		cache->fs_allowed = !fs->writes_without_fs;
 		break;
 	case ALLOCATION_DENTRY:
+	case ALLOCATION_ANONYMOUS:
 		cache->fs_allowed = true;
 		break;
 	case ALLOCATION_INODE_READ:

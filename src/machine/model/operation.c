@@ -588,7 +588,7 @@ static const char *kind_wrong(const struct model *model, const struct op *op, ui
 	if (!at->is_directory && (kind == OP_RMDIR || kind == OP_READDIR))
 		return "it is not a directory";
 	if (at->is_directory && !of_name && kind != OP_OPEN && kind != OP_FSYNC &&
-	    kind != OP_RMDIR && kind != OP_READDIR)
+	    kind != OP_FDATASYNC && kind != OP_RMDIR && kind != OP_READDIR)
 		return "it is a directory";
 	if (at->is_symlink && !of_name)
 		return "it is a symbolic link, and none is followed here: the path that it leads "
@@ -632,6 +632,14 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 	if (kind == OP_COMPUTE)
 		return op->bytes <= OP_COMPUTE_NS_MAX ||
 		       op_error(model, op, error, "it computes for more than 30 days");
+	if (kind == OP_PIN) {
+		/* Who says how much is pinned asks what would be if it were. */
+		if (op->bytes > model->options->memory_bytes)
+			return op_error(model, op, error, "that is more than there is");
+		if (model->options->pinned_bytes == 0)
+			cache_pin(model->cache, op->bytes);
+		return true;
+	}
 	if (kind == OP_SYNC) {
 		make_mounted(model);
 		sync_all(model);
