@@ -293,7 +293,7 @@ install: all
 	install -d $(datadir)/devices
 	for device in $(wildcard devices/*.yaml); do install -m 644 $$device $(datadir)/$$device || exit 1; done
 	install -d $(docdir)
-	install -m 644 docs/scenarios.md docs/devices.md docs/matrix.md $(docdir)/
+	install -m 644 $(wildcard docs/*.md) $(docdir)/
 	install -m 644 $(BUILD)/man/*.1 $(mandir)/
 	install -m 644 $(BUILD)/completion/refault $(bashdir)/refault
 	@$(tell_loader)

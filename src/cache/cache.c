@@ -155,6 +155,7 @@ void cache_destroy(struct cache *cache)
 	memory_free(cache->queue.marks);
 	memory_free(cache->flush_plan);
 	array_deinit(&cache->flushed);
+	array_deinit(&cache->returns);
 	memory_free(cache->window);
 	memory_free(cache->streams);
 	memory_free(cache->blame);
@@ -248,15 +249,19 @@ void cache_stream(struct cache *cache, uint32_t stream)
 		cache->stream_count = stream + 1;
 }
 
-void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan)
+uint32_t cache_stream_of(const struct cache *cache)
+{
+	return cache->stream;
+}
+
+bool cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan)
 {
 	if (now_ns > cache->now_ns)
 		cache->now_ns = now_ns;
 	if (cache->rules.lazy_statistics &&
 	    cache->now_ns - cache->domain.published_ns >= PUBLISH_SECONDS * NS_PER_SECOND)
 		cache_publish(cache);
-	if (cache->domain.dirty_pages > 0 || cache->flushed_bytes > 0)
-		writeback_balance(cache, plan);
+	return writeback_balance(cache, plan);
 }
 
 /*
@@ -314,6 +319,11 @@ void cache_close(struct cache *cache, uint32_t handle)
 		slab_charge(cache, -(int64_t)cache->rules.open_file_bytes * cache->closed_files);
 		cache->closed_files = 0;
 	}
+}
+
+bool cache_file_is_held(const struct cache *cache, uint32_t file)
+{
+	return cache->files.at[file].references > 0;
 }
 
 void cache_read_outside(struct cache *cache, uint64_t bytes)
@@ -462,7 +472,7 @@ static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty,
 				       index < page_index_of(cache, page) + page_count(page));
 				here++;
 			} else {
-				assert(!(at->dirty >> i & 1));
+				assert(!(head->dirty >> i & 1));
 				assert(!(at->high[i] & HIGH_SHADOW) || at->high[i] & HIGH_EVICTED);
 				shadows += (at->high[i] & HIGH_SHADOW) != 0;
 			}
@@ -471,11 +481,11 @@ static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty,
 		assert((here + shadows > 0) == (head->charged != NODE_NOT_LIVE));
 		assert((here == 0 && shadows > 0 && head->charged == NODE_LIVE_CHARGED) ==
 		       !!(head->lists & NODE_ON_SHADOW_LIST));
-		assert(!at->dirty || head->lists & NODE_ON_DIRTY_CHAIN);
+		assert(!head->dirty || head->lists & NODE_ON_DIRTY_CHAIN);
 		resident += here;
 		live += head->charged == NODE_LIVE_CHARGED;
 		*shadow_nodes += here == 0 && shadows > 0 && head->charged == NODE_LIVE_CHARGED;
-		file_dirty += (uint64_t)__builtin_popcountll(at->dirty);
+		file_dirty += (uint64_t)__builtin_popcountll(head->dirty);
 	}
 	assert(resident == file->resident_pages && live == file->node_live);
 	assert(!file_dirty || file->state & FILE_DIRTY);

@@ -156,6 +156,7 @@ void cache_name_bind(struct cache *cache, uint32_t name, uint32_t file);
 
 /* All that follows is on account of this stream (1 .. 1023). */
 void cache_stream(struct cache *cache, uint32_t stream);
+uint32_t cache_stream_of(const struct cache *cache);
 /* One more operation begins: statistics that are read every so many are. */
 void cache_operation(struct cache *cache);
 
@@ -165,8 +166,11 @@ void cache_operation(struct cache *cache);
  */
 void cache_pin(struct cache *cache, uint64_t bytes);
 
-/* Time only goes forward. Runs what is due: statistics published, expired dirty pages written. */
-void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan);
+/*
+ * Time only goes forward. Runs what is due: statistics published, expired dirty pages written. False:
+ * nothing was written, neither now nor during reclaim since the last time.
+ */
+bool cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan);
 
 /* ---- open files ---- */
 
@@ -179,6 +183,8 @@ void cache_open_pay(struct cache *cache);
 /* a handle, from 1; the inode is pinned by the caller's dentry */
 uint32_t cache_open(struct cache *cache, uint32_t file);
 void cache_close(struct cache *cache, uint32_t handle);
+/* Somebody has it open, or one of its names is in memory. */
+bool cache_file_is_held(const struct cache *cache, uint32_t file);
 
 enum cache_advice {
 	CACHE_ADVICE_RANDOM,
@@ -214,14 +220,13 @@ enum cache_prefetch {
 	CACHE_PREFETCH_INDEX,
 	CACHE_PREFETCH_RECORD,
 	CACHE_PREFETCH_NEIGHBOURS,
-	CACHE_PREFETCH_WRITE, /* what a write touches besides: beside the second step */
 };
 void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 		    enum cache_prefetch step);
 /* What an open file remembers will be looked at. */
 void cache_prefetch_open(const struct cache *cache, uint32_t handle);
-/* The same as cache_prefetch() of a file, by its number. */
-void cache_prefetch_file(const struct cache *cache, uint32_t file, uint64_t offset,
+/* The same as cache_prefetch() of some pages of a file, by its number. */
+void cache_prefetch_file(const struct cache *cache, uint32_t file, uint64_t index, uint32_t pages,
 			 enum cache_prefetch step);
 
 /* A buffered write; grows the file. As cache_read(). */
@@ -328,6 +333,7 @@ size_t cache_flushed(struct cache *cache, struct cache_run *runs, size_t most);
  */
 uint64_t cache_dirty_allowed(const struct cache *cache);
 
+uint64_t cache_dirty_pages(const struct cache *cache);
 /* How many files have dirty pages. */
 uint64_t cache_dirty_files(const struct cache *cache);
 
@@ -421,6 +427,36 @@ uint64_t cache_resident_pages(const struct cache *cache, uint32_t file);
 void cache_memory_parts(const struct cache *cache, uint64_t *record_bytes, uint64_t *index_bytes,
 			uint64_t *index_entries, uint64_t *resident_pages,
 			uint64_t *remembered_pages);
+
+/* ---- for whoever watches: nothing of it changes what is decided (peek.c) ---- */
+
+enum cache_peek {
+	CACHE_PEEK_RESIDENT = 1,
+	CACHE_PEEK_DIRTY = 2,
+	CACHE_PEEK_WRITEBACK = 4,
+	CACHE_PEEK_MAPPED = 8,
+	CACHE_PEEK_USED = 16,    /* active, or used since it was last looked at */
+	CACHE_PEEK_EVICTED = 32, /* not there, and evicted under pressure when it was last */
+};
+
+/* What a page is, as bits of enum cache_peek; 0: not cached, and not remembered. */
+uint32_t cache_peek(const struct cache *cache, uint32_t file, uint64_t page_index);
+
+#define CACHE_DISTANCE_UNKNOWN UINT32_MAX
+
+/* A page that was read from the device again after its eviction under pressure. */
+struct cache_return {
+	uint64_t index;
+	uint32_t file;
+	/* pages aged out in between: with so many more it would have stayed; or unknown */
+	uint32_t distance_pages;
+	uint32_t evictor; /* the stream whose allocation forced it out */
+};
+
+/* From now on, keep a list of them: as many as reread_bytes counts pages. The caller empties it. */
+void cache_returns_log(struct cache *cache);
+const struct cache_return *cache_returns(const struct cache *cache, size_t *count);
+void cache_returns_clear(struct cache *cache);
 
 /* Walk everything and assert what must hold. */
 void cache_check(const struct cache *cache);

@@ -24,6 +24,7 @@
 
 #include "base/array.h"
 #include "base/memory.h"
+#include "base/prefetch.h"
 #include "base/size.h"
 #include "cache/cache.h"
 #include "cache/policy.h"
@@ -94,21 +95,20 @@ enum { NODE_SHIFT = 6, NODE_PAGES = 1 << NODE_SHIFT };
 struct node {
 	uint32_t low[NODE_PAGES];
 	uint16_t high[NODE_PAGES];
-	uint64_t dirty; /* bit per page */
 	/* bit per page: has a block on the device, where file->backed_pages does not say so */
 	uint64_t stored;
 	uint32_t shadow_prev, shadow_next; /* the shadow list */
-	uint32_t dirty_next;               /* the file's dirty chain */
 };
-static_assert(sizeof(struct node) == 416, "6.5 bytes a page");
+static_assert(sizeof(struct node) == 400, "6.25 bytes a page");
 
 enum node_charge { NODE_NOT_LIVE, NODE_LIVE_FREE /* a one-page file's */, NODE_LIVE_CHARGED };
 enum { NODE_ON_DIRTY_CHAIN = 1, NODE_ON_SHADOW_LIST = 2, NODE_HAS_TABLE = 4 /* mapped */ };
 
 /*
- * What a miss needs of a node beside its page's own entry. Apart from the nodes, which do not fit
- * into the processor's caches where the heads do: finding a node and counting its pages wait for no
- * memory. They move when a node is made: hold no pointer to one across index_insert().
+ * What a miss or a write needs of a node beside its page's own entry. Apart from the nodes, which do
+ * not fit into the processor's caches where the heads do: finding a node, counting its pages and
+ * walking along the dirty ones wait for no memory. They move when a node is made: hold no pointer to
+ * one across index_insert().
  */
 struct node_head {
 	uint32_t file;
@@ -116,10 +116,18 @@ struct node_head {
 	uint32_t next_node; /* of the same file */
 	uint8_t resident_pages;
 	uint8_t shadow_count;
-	uint8_t charged; /* enum node_charge */
-	uint8_t lists;   /* NODE_ON_... */
+	uint8_t charged;     /* enum node_charge */
+	uint8_t lists;       /* NODE_ON_... */
+	uint64_t dirty;      /* bit per page */
+	uint32_t dirty_next; /* the file's dirty chain */
 };
-static_assert(sizeof(struct node_head) == 16, "a quarter of a byte a page");
+static_assert(sizeof(struct node_head) == 32, "half a byte a page");
+
+/* Bits first .. end - 1 of a node's pages; first < end <= NODE_PAGES. */
+static inline uint64_t bits_between(uint64_t first, uint64_t end)
+{
+	return UINT64_MAX << first & UINT64_MAX >> (NODE_PAGES - end);
+}
 
 enum { NODES_PER_BLOCK = 1 << 16, DIRECTORY_CHUNKS_MAX = 1 << 20 /* 256 GiB */ };
 
@@ -357,6 +365,8 @@ struct cache {
 	uint64_t flushed_bytes; /* by that, not yet in a caller's plan */
 	bool writes_take_time;
 	ARRAY(struct cache_run) flushed; /* for cache_flushed() */
+	bool logs_returns;
+	ARRAY(struct cache_return) returns; /* for cache_returns() */
 	size_t flushed_taken;
 	uint64_t pinned_bytes;
 	uint32_t closed_files;  /* whose memory is not back yet */
@@ -379,6 +389,10 @@ static inline struct counters *cache_counted(struct cache *cache)
 /* ---- page.c: insertion, look-up, removal ---- */
 
 enum { READAHEAD_PAGES_MAX = 8192 }; /* the widest window, doubled by FADV_SEQUENTIAL */
+
+/* A page that `low` and `high` remember is read again: for cache_returns(). */
+void page_log_return(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t low,
+		     uint16_t high);
 
 enum insert_reason { INSERT_READ, INSERT_READAHEAD, INSERT_AT_ONCE, INSERT_WRITE };
 
@@ -419,12 +433,18 @@ static inline uint32_t page_file(const struct cache *cache, const struct page *p
 	return cache->index.heads[page->node].file;
 }
 
-/* One past the last page of the folio at this slot. */
-static inline uint64_t folio_end(const struct cache *cache, uint32_t slot)
+/* One past the last page of the folio at this slot, which has this page. */
+static inline uint64_t folio_end(const struct cache *cache, uint32_t slot, uint64_t page_index)
 {
-	const struct page *page = &cache->queue.pages[slot];
+	return (page_index | (page_count(&cache->queue.pages[slot]) - 1)) + 1;
+}
 
-	return page_index_of(cache, page) + page_count(page);
+/* The node of the folio's pages from `done` on, a multiple of NODE_PAGES. */
+static inline uint32_t folio_node(struct cache *cache, const struct page *page, uint32_t done)
+{
+	if (done == 0)
+		return page->node;
+	return cache_node_find(cache, page_file(cache, page), page_index_of(cache, page) + done);
 }
 
 /* What an eviction will write in the index. The page may be a free slot's, or a list's head. */
@@ -432,9 +452,9 @@ static inline void page_prefetch_index(const struct cache *cache, const struct p
 {
 	const struct node *node = index_node(&cache->index, page->node);
 
-	__builtin_prefetch(&node->low[page->bits & PAGE_OFFSET_MASK], 1);
-	__builtin_prefetch(&node->high[page->bits & PAGE_OFFSET_MASK], 1);
-	__builtin_prefetch(&cache->index.heads[page->node], 1);
+	prefetch_write(&node->low[page->bits & PAGE_OFFSET_MASK]);
+	prefetch_write(&node->high[page->bits & PAGE_OFFSET_MASK]);
+	prefetch_write(&cache->index.heads[page->node]);
 }
 
 /*
@@ -461,8 +481,8 @@ static inline void page_mark(struct cache *cache, uint32_t slot)
 bool page_is_stored(struct cache *cache, uint32_t file, uint64_t page_index);
 /* Moves between lists keep the sums. */
 void page_list_move(struct cache *cache, uint32_t slot, enum list to, bool to_oldest);
-/* Dirty state of one page of a folio. */
-void page_set_dirty(struct cache *cache, uint32_t slot, uint64_t page_index);
+/* Pages first .. end - 1, all of one folio, are dirty. */
+void folio_set_dirty(struct cache *cache, uint32_t slot, uint64_t first, uint64_t end);
 void page_add_buffers(struct cache *cache, uint32_t slot);
 /* The index node of this page, made if there is none; nobody pays for it before it holds something. */
 uint32_t page_node_make(struct cache *cache, uint32_t file, uint64_t page_index);
@@ -625,8 +645,11 @@ bool writeback_file(struct cache *cache, uint32_t file, uint64_t first, uint64_t
 void writeback_settle(struct cache *cache, const struct cache_plan *plan, uint32_t first_run);
 void writeback_file_dirtied(struct cache *cache, uint32_t file);
 void writeback_file_cleaned(struct cache *cache, uint32_t file); /* off the dirty list */
-/* The flusher: what reclaim asked for, what is over the background limit, what is 30 s old. */
-void writeback_balance(struct cache *cache, struct cache_plan *plan);
+/*
+ * The flusher: what reclaim asked for, what is over the background limit, what is 30 s old. False:
+ * nothing is.
+ */
+bool writeback_balance(struct cache *cache, struct cache_plan *plan);
 void writeback_flush(struct cache *cache);
 
 #endif

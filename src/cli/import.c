@@ -100,14 +100,13 @@ static bool is_same_file(const char *a, const char *b)
 
 /* Read all ops, and write them if there is a writer. On a failure outcome->ops is how many came. */
 static bool copy(const struct import_arguments *arguments, struct op_source *source,
-		 struct trace_writer *writer, struct outcome *outcome, struct error *error)
+		 struct trace_writer *writer, struct progress *progress, struct outcome *outcome,
+		 struct error *error)
 {
 	struct op ops[BATCH];
-	struct progress progress;
 	size_t got;
 	bool done;
 
-	progress_begin(&progress, writer ? "importing" : "reading");
 	while ((done = op_source_next(source, ops, BATCH, &got, error)) && got) {
 		uint64_t at = 0, total = 0;
 
@@ -118,9 +117,9 @@ static bool copy(const struct import_arguments *arguments, struct op_source *sou
 			trace_summary_add(&outcome->summary, ops, got);
 		outcome->ops += got;
 		source->interface->progress(source, &at, &total);
-		progress_update(&progress, at, total, outcome->ops, 0);
+		progress_update(progress, at, total, outcome->ops, 0);
 	}
-	progress_end(&progress);
+	progress_end(progress);
 	return done;
 }
 
@@ -147,16 +146,20 @@ static bool output_check(const struct import_arguments *arguments, struct error 
 static bool import_file(const struct import_arguments *arguments, struct outcome *outcome,
 			struct error *error)
 {
+	struct progress progress;
 	const struct trace_options trace_options = {
 		.format = arguments->format,
 		.columns = arguments->columns,
 		.lenient = arguments->lenient,
+		.progress = progress_reading,
+		.progress_context = &progress,
 	};
 	struct trace_writer *writer = NULL;
 	struct stat status;
 
 	if (!output_check(arguments, error))
 		return false;
+	progress_begin(&progress, arguments->output ? "importing" : "reading");
 	outcome->source = trace_open(arguments->files.at[0], &trace_options, error);
 	if (!outcome->source)
 		return false;
@@ -166,7 +169,7 @@ static bool import_file(const struct import_arguments *arguments, struct outcome
 			return false;
 		leftover_watch(writer);
 	}
-	if (!copy(arguments, outcome->source, writer, outcome, error)) {
+	if (!copy(arguments, outcome->source, writer, &progress, outcome, error)) {
 		trace_writer_abandon(writer);
 		return false;
 	}

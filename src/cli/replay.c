@@ -372,7 +372,8 @@ static bool asks_for_streams(const struct replay_arguments *arguments)
 	return arguments->streams.count || arguments->stream_rule;
 }
 
-static struct op_source *source_open(const struct plan *plan, struct error *error)
+static struct op_source *source_open(const struct plan *plan, struct progress *progress,
+				     struct error *error)
 {
 	const struct trace_options trace_options = {
 		.own_streams = !plan->on_kernel && !asks_for_streams(plan->arguments),
@@ -380,6 +381,8 @@ static struct op_source *source_open(const struct plan *plan, struct error *erro
 		.columns = plan->arguments->columns,
 		.lenient = plan->arguments->lenient,
 		.is_bare = plan->arguments->bare,
+		.progress = progress ? progress_reading : NULL,
+		.progress_context = progress,
 	};
 	struct op_source *source = trace_open(plan->trace, &trace_options, error);
 
@@ -401,7 +404,7 @@ struct rereading {
 static struct op_source *reread_open(void *context, struct error *error)
 {
 	struct rereading *rereading = context;
-	struct op_source *source = source_open(rereading->plan, error);
+	struct op_source *source = source_open(rereading->plan, NULL, error);
 
 	rereading->reading->is_open = source != NULL;
 	return source;
@@ -478,7 +481,8 @@ static bool replay_one(const struct plan *plan, const struct policy_options *pol
 	model.streams = streams_make(plan, error);
 	if (!model.streams)
 		return false;
-	source = source_open(plan, error);
+	progress_begin(&progress, "replaying");
+	source = source_open(plan, &progress, error);
 	if (!source) {
 		stream_map_destroy(model.streams);
 		return false;
@@ -488,7 +492,6 @@ static bool replay_one(const struct plan *plan, const struct policy_options *pol
 		stream_map_destroy(model.streams);
 		model.streams = NULL; /* it names them itself */
 	}
-	progress_begin(&progress, "replaying");
 	model.progress = progress.wanted ? progress_update : NULL;
 	model.progress_context = &progress;
 	if (plan->arguments->bare)

@@ -13,6 +13,13 @@ static void queue_add(void *context, const struct op *op)
 {
 	struct call_ops *ops = context;
 
+	/* What is made at the start is made by whoever comes first. */
+	for (; ops->made < ops->existing.count; ops->made++) {
+		struct op *made = array_push(&ops->queue);
+
+		*made = ops->existing.at[ops->made];
+		made->thread = op->thread;
+	}
 	*array_push(&ops->queue) = *op;
 }
 
@@ -43,9 +50,7 @@ void call_ops_again(struct call_ops *ops, struct import *import)
 	calls_again(ops->calls, &(struct calls_options){.paths = import->source.paths,
 							.deliver = queue_add,
 							.context = ops});
-	ops->taken = ops->queue.count = 0;
-	for (size_t i = 0; i < ops->existing.count; i++)
-		*array_push(&ops->queue) = ops->existing.at[i];
+	ops->taken = ops->queue.count = ops->made = 0;
 }
 
 void call_ops_deinit(struct call_ops *ops)
@@ -88,7 +93,9 @@ static const struct import_remark remarks[] = {
 	{"failed_writes", "write failed", "writes failed", false},
 	{"failed_lookups", "look-up failed (ENOENT): a name that is not there",
 	 "look-ups failed (ENOENT): names that are not there", false},
-	{"failed_calls", "other call failed", "other calls failed", false},
+	{"failed_calls", "call failed, of all", "calls failed, in all", false},
+	{"threads", "thread", "threads", false},
+	{"processes", "process", "processes", false},
 	{"direct_reads", "read by O_DIRECT, past the page cache",
 	 "reads by O_DIRECT, past the page cache", false},
 	{"direct_read_bytes", "byte of them", "bytes of them", false},
@@ -106,6 +113,9 @@ static const struct import_remark remarks[] = {
 	 "descriptor was open before the trace and its file is not known: a file of its own",
 	 "descriptors were open before the trace and their files are not known: files of their own",
 	 true},
+	{"unnamed_files",
+	 "file was opened by a name that is not told: a file of its own for each opening",
+	 "files were opened by names that are not told: a file of its own for each opening", true},
 	{"unknown_reads", "read of them", "reads of them", false},
 	{"unknown_read_bytes", "byte read of them", "bytes read of them", false},
 	{"unknown_writes", "write to them", "writes to them", false},
@@ -160,22 +170,31 @@ static const struct import_remark remarks[] = {
 	 "calls beyond the largest file there can be: left out", true},
 };
 
-static void note(struct import *import, const char *key, uint64_t count)
+/* Also that there were none. */
+static void note_always(struct import *import, const char *key, uint64_t count)
 {
-	if (count == 0)
-		return;
 	for (size_t i = 0; i < sizeof(remarks) / sizeof(remarks[0]); i++)
 		if (strcmp(remarks[i].key, key) == 0)
 			import_note(import, &remarks[i], count, 0);
 }
 
+static void note(struct import *import, const char *key, uint64_t count)
+{
+	if (count)
+		note_always(import, key, count);
+}
+
 static void data_note(struct import *import, const struct calls_counts *counts)
 {
-	note(import, "eof_reads", counts->eof_reads);
+	note_always(import, "processes", counts->processes);
+	note_always(import, "threads", counts->threads);
+	note_always(import, "eof_reads", counts->eof_reads);
+	note_always(import, "failed_calls",
+		    counts->failed_reads + counts->failed_writes + counts->failed_lookups +
+			    counts->failed_others);
 	note(import, "failed_reads", counts->failed_reads);
 	note(import, "failed_writes", counts->failed_writes);
 	note(import, "failed_lookups", counts->failed_lookups);
-	note(import, "failed_calls", counts->failed_others);
 	note(import, "direct_reads", counts->direct.reads);
 	note(import, "direct_read_bytes", counts->direct.read_bytes);
 	note(import, "direct_writes", counts->direct.writes);
@@ -186,6 +205,7 @@ static void data_note(struct import *import, const struct calls_counts *counts)
 	note(import, "transfer_bytes", counts->transferred.read_bytes);
 	note(import, "transfers_to_files", counts->transferred.writes);
 	note(import, "unknown_files", counts->unknown_files);
+	note(import, "unnamed_files", counts->unnamed_files);
 	note(import, "unknown_reads", counts->unknown.reads);
 	note(import, "unknown_read_bytes", counts->unknown.read_bytes);
 	note(import, "unknown_writes", counts->unknown.writes);
@@ -221,16 +241,21 @@ static void rest_note(struct import *import, const struct calls_counts *counts)
 	note(import, "mapped_bytes", counts->mapped_bytes);
 }
 
+enum { UNKNOWN_TOLD_MAX = 50 };
+
 /* Files of which only a descriptor is known are listed apart, one by one. */
 static void unknown_note(struct import *import, struct calls *calls)
 {
-	for (uint32_t i = 0; i < calls_file_count(calls); i++) {
+	unsigned int told = 0;
+
+	for (uint32_t i = 0; i < calls_file_count(calls) && told < UNKNOWN_TOLD_MAX; i++) {
 		char read[SIZE_TEXT_BYTES * 2], written[SIZE_TEXT_BYTES * 2];
 		struct calls_file file;
 
 		calls_file_get(calls, i, &file);
 		if (!file.is_unknown || file.is_no_file || file.sum.reads + file.sum.writes == 0)
 			continue;
+		told++;
 		import_remark(import, "unknown_file", false, 0,
 			      "%.80s: %s byte%s read, %s written, of a file that is not known",
 			      path_text(import->source.paths, file.path),

@@ -18,6 +18,7 @@ struct call_ops {
 	ARRAY(struct op) queue;
 	size_t taken;              /* of the queue */
 	ARRAY(struct op) existing; /* directories and links of before, for the second reading */
+	size_t made;               /* of them, delivered */
 };
 
 void call_ops_begin(struct call_ops *ops, struct import *import);

@@ -40,6 +40,7 @@ void emit_as(struct calls *calls, const struct calls_when *when, enum op_kind ki
 
 	if (!is_delivered(calls, file, kind))
 		return;
+	calls->files.at[file].has_ops = true;
 	op.path = name_path(calls, name);
 	deliver(calls, when, &op);
 }
@@ -57,10 +58,13 @@ void emit_open(struct calls *calls, const struct calls_when *when, enum op_kind 
 
 	if (file == NONE || !is_delivered(calls, file, kind))
 		return;
-	if (kind == OP_CREATE && calls->files.at[file].is_directory)
-		kind = OP_OPEN;
+	/* Of a directory all is metadata. */
+	if (calls->files.at[file].is_directory)
+		kind = kind == OP_CREATE ? OP_OPEN : kind == OP_FDATASYNC ? OP_FSYNC : kind;
 	emit_as(calls, when, kind, file, calls->opens.at[open].op_name, offset, bytes);
-	open_used(calls, open, when->tid);
+	/* Of a file without a name a machine has the descriptors that there were; others are no more. */
+	if (calls->names.at[calls->opens.at[open].op_name].is_in_ops)
+		open_used(calls, open, when->tid);
 }
 
 void emit_name(struct calls *calls, const struct calls_when *when, enum op_kind kind, uint32_t name,
@@ -209,6 +213,7 @@ void calls_counts(const struct calls *calls, struct calls_counts *counts)
 		if (file->sum.reads + file->sum.writes == 0)
 			continue;
 		counts->files++;
+		counts->unnamed_files += file->is_unnamed;
 		if (file->is_unknown) {
 			counts->unknown_files++;
 			sum_up(&counts->unknown, &file->sum);
@@ -232,6 +237,7 @@ void calls_file_get(struct calls *calls, uint32_t number, struct calls_file *fil
 		.size_bytes = at->size,
 		.is_size_exact = at->is_size_exact,
 		.is_unknown = at->is_unknown,
+		.is_unnamed = at->is_unnamed,
 		.is_deleted = at->is_deleted,
 		.is_directory = at->is_directory,
 		.is_no_file = at->is_no_file,
@@ -245,26 +251,10 @@ struct existing {
 	bool *is_implied; /* by name: a directory above a file that is listed */
 };
 
-/* A name of no directory may tell of one: "/data/db/x (deleted)". NONE: it does not. */
-static uint32_t told_above(struct calls *calls, uint32_t name)
-{
-	const struct name *at = &calls->names.at[name];
-	size_t bytes = at->first_bytes;
-
-	if (at->first_parent != NAME_NOWHERE || bytes == 0 || at->first_text[0] != '/')
-		return NONE;
-	while (at->first_text[bytes - 1] != '/')
-		bytes--;
-	return name_resolve(calls, NAME_ROOT, at->first_text, bytes, false);
-}
-
 static void existing_prepare(struct calls *calls, struct existing *existing)
 {
-	uint32_t count = (uint32_t)calls->names.count;
+	size_t count = calls->names.count;
 
-	for (uint32_t i = NAME_ROOT_COUNT; i < count; i++)
-		(void)told_above(calls, i);
-	count = (uint32_t)calls->names.count;
 	existing->files = memory_alloc(count, sizeof(*existing->files));
 	existing->is_implied = memory_alloc(count, sizeof(*existing->is_implied));
 	memset(existing->files, 0xff, count * sizeof(*existing->files));
@@ -282,10 +272,8 @@ static void existing_prepare(struct calls *calls, struct existing *existing)
 
 static void mark_above(struct calls *calls, bool *is_implied, uint32_t name)
 {
-	uint32_t above = told_above(calls, name);
+	uint32_t above = calls->names.at[name].first_parent;
 
-	if (above == NONE)
-		above = calls->names.at[name].first_parent;
 	for (; above != NONE; above = calls->names.at[above].first_parent) {
 		if (above == NAME_SOMEWHERE && calls->somewhere != NONE)
 			above = calls->somewhere;
@@ -311,7 +299,8 @@ void calls_existing(struct calls *calls,
 		if (all.files[i] == NONE || calls->names.at[i].is_pseudo)
 			continue;
 		at = &calls->files.at[all.files[i]];
-		if (at->is_no_file && at->is_unknown)
+		/* One that was told apart by its descriptor only, and is known better now. */
+		if ((at->is_unknown || at->is_unnamed) && (at->is_no_file || !at->has_ops))
 			continue;
 		mark_above(calls, all.is_implied, i);
 		found(context, &(struct calls_existing){.path = name_first_path(calls, i),

@@ -77,7 +77,7 @@ struct calls_facts {
 	size_t path_bytes;
 	bool is_deleted; /* `path` was its name */
 	bool has_inode, has_size, has_position, has_flags;
-	uint64_t device, inode; /* any numbers that tell files apart */
+	uint64_t device, inode; /* the device's major << 32 | minor */
 	uint64_t size_bytes;
 	uint64_t position;  /* of the open file */
 	unsigned int flags; /* CALLS_O_..., of the open file */
@@ -121,7 +121,8 @@ enum {
 	CALLS_CLONE_THREAD = 0x10000,
 };
 
-#define CALLS_AT_POSITION   UINT64_MAX /* for an offset: where the open file stands */
+#define CALLS_AT_POSITION   UINT64_MAX       /* for an offset: where the open file stands */
+#define CALLS_NOT_TOLD      (UINT64_MAX - 1) /* elsewhere, and it is not told where */
 #define CALLS_ASKED_UNKNOWN UINT64_MAX
 
 /*
@@ -162,6 +163,9 @@ void calls_fork(struct calls *calls, const struct calls_when *when, uint32_t chi
 
 /* This thread is of that process and shares all with it, as far as both are known. */
 void calls_same_process(struct calls *calls, uint32_t tid, uint32_t of_tid);
+
+/* The thread's number, which was not known, is this. */
+void calls_renumber(struct calls *calls, uint32_t tid, uint32_t new_tid);
 
 /* `name` may be not known. A result below 0: failed. */
 void calls_exec(struct calls *calls, const struct calls_when *when, const struct calls_name *name,
@@ -230,7 +234,7 @@ void calls_write(struct calls *calls, const struct calls_when *when, int fd, uin
 /* sendfile, splice, copy_file_range: a read of the one and a write of the other. */
 struct calls_transfer {
 	int from, to;
-	uint64_t from_offset, to_offset; /* CALLS_AT_POSITION */
+	uint64_t from_offset, to_offset; /* also CALLS_AT_POSITION, CALLS_NOT_TOLD */
 	uint64_t asked;
 };
 void calls_transfer(struct calls *calls, const struct calls_when *when,
@@ -363,6 +367,7 @@ struct calls_counts {
 	struct calls_sum not_files; /* pipes, sockets, terminals, /proc, /sys, /dev: not in `all` */
 	uint64_t files;             /* regular files that were read or written */
 	uint64_t unknown_files;     /* of them: descriptors whose opening and name are not known */
+	uint64_t unnamed_files;     /* of them: opened, and it is not told what */
 	uint64_t eof_reads;         /* of regular files: returned 0 */
 	uint64_t failed_reads, failed_writes; /* of regular files */
 	uint64_t failed_lookups;              /* ENOENT: names that are not there */
@@ -371,8 +376,9 @@ struct calls_counts {
 	uint64_t
 		appends_unknown; /* appended to a file whose size is not known: at the least size */
 	uint64_t changes_unseen; /* files that came, went or grew without a call that was seen */
-	uint64_t tasks_before;   /* threads whose beginning was not seen */
-	uint64_t fsyncs;         /* fsync, fdatasync, msync, syncfs, sync that returned 0 */
+	uint64_t threads, processes;
+	uint64_t tasks_before;       /* threads whose beginning was not seen */
+	uint64_t fsyncs;             /* fsync, fdatasync, msync, syncfs, sync that returned 0 */
 	uint64_t synchronous_writes; /* to O_SYNC or O_DSYNC: an fsync or fdatasync op each */
 	uint64_t mapped_bytes;       /* of files */
 	uint64_t unseen[CALLS_UNSEEN_COUNT];
@@ -389,6 +395,7 @@ struct calls_file {
 	uint64_t size_bytes; /* now */
 	bool is_size_exact;  /* else it is at least that */
 	bool is_unknown;     /* a descriptor whose opening and name are not known */
+	bool is_unnamed;     /* its opening was seen, and not what was opened */
 	bool is_deleted, is_directory, is_no_file;
 };
 uint32_t calls_file_count(const struct calls *calls);

@@ -44,13 +44,16 @@ enum import_readings {
 	IMPORT_TWICE, /* the reader itself must have seen the whole (`again`): notes are the second's */
 };
 
+struct file_set; /* op/file_set.h */
+
 /* What every reader works on. */
 struct import {
 	struct op_source source; /* `paths` is there; readers intern into it */
 	const struct import_format *format;
 	struct input *input;
-	const char *columns; /* where the user says the columns are; NULL: nothing said */
-	bool own_streams;
+	struct file_set *files; /* several files that are one trace; NULL: `input` is all */
+	const char *columns;    /* where the user says the columns are; NULL: nothing said */
+	bool own_streams;       /* asked for: those that the file names itself */
 	bool lenient;
 	/*
 	 * Rows that hold something, wrong ones among them: not headers, comments, empty lines. The
@@ -76,7 +79,9 @@ struct import {
 	uint32_t found_path;   /* the next one whose `exists` is due */
 	bool is_bare;
 	uint64_t first_rows; /* of the first reading, in the second */
-	uint64_t delivered;  /* ops */
+	void (*progress)(void *context, uint64_t done, uint64_t total);
+	void *progress_context;
+	uint64_t delivered; /* ops */
 	bool ended;
 	struct error failure; /* kind ERROR_NONE: none yet */
 };
@@ -92,6 +97,7 @@ struct import_format {
 	enum import_match (*match)(const unsigned char *head, size_t bytes, bool whole);
 
 	enum import_readings readings;
+	bool reads_sets; /* and cares for import->files itself */
 
 	/* Read and check the header. May be NULL. */
 	bool (*begin)(struct import *import, struct error *error);

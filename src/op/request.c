@@ -5,6 +5,9 @@
 
 #include "op/import.h"
 
+/* Linux' block layer counts a request's sectors of 512 bytes in 32 bits. */
+#define REQUEST_BYTES_MAX (UINT64_C(1) << 41)
+
 /* A stamp this far back, in a clock that never went beyond 32 bits, has wrapped. */
 #define WRAP_TICKS (UINT64_C(1) << 32)
 
@@ -156,6 +159,9 @@ bool request_read(struct import *import, struct requests *requests, const struct
 	uint64_t line = row ? row->line : 0, time_ns;
 
 	*is_op = false;
+	if (request->bytes > REQUEST_BYTES_MAX && request->kind != REQUEST_DISCARD)
+		return request_wrong(import, row, error,
+				     "its size is more than 2 TiB, which no request has");
 	if (request->offset > OP_END_MAX || request->bytes > OP_END_MAX - request->offset)
 		return request_wrong(import, row, error,
 				     "offset and bytes together go beyond 2^63");

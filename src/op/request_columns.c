@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <strings.h>
 
 enum { PEEKED_ROWS_MAX = 64, DEVICE_BYTES_MAX = 2000 };
 
@@ -82,7 +83,7 @@ static bool op_parse(const struct request_columns *columns, struct parsed *parse
 		*kind = REQUEST_DISCARD;
 	else if (field_is_among(field, flush_words))
 		*kind = REQUEST_FLUSH;
-	else if (is_word(field))
+	else if (field->bytes == 0 || is_word(field))
 		*kind = REQUEST_OTHER;
 	else
 		return is_wrong(parsed, COLUMN_OP, field, "is neither a read nor a write");
@@ -162,20 +163,60 @@ static bool is_comment(const struct request_columns *columns, const struct row *
 	return row->at < row->end && *row->at == '#';
 }
 
-/* Names instead of numbers: where the offset should be, there is no digit. */
-static bool is_header(const struct request_columns *columns, const struct row *row, char separator)
+/* Names instead of numbers: in the columns of numbers there is no digit. */
+static bool is_header_with(const struct request_columns *columns, const struct row *row,
+			   char separator)
 {
+	static const enum request_column numbers[] = {COLUMN_TIME, COLUMN_OFFSET, COLUMN_BYTES};
 	struct field fields[COLUMN_PLACE_MAX];
 	unsigned int count = row_split(row, separator, fields, COLUMN_PLACE_MAX);
-	const struct field *offset = &fields[columns->place[COLUMN_OFFSET] - 1];
 
-	if (count < columns->place[COLUMN_OFFSET] || offset->bytes == 0)
-		return false;
-	for (size_t i = 0; i < offset->bytes; i++) {
-		if (offset->at[i] >= '0' && offset->at[i] <= '9')
+	for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++) {
+		unsigned int place = columns->place[numbers[n]];
+		const struct field *field;
+
+		if (place == 0)
+			continue;
+		if (place > count)
 			return false;
+		field = &fields[place - 1];
+		if (field->bytes == 0)
+			return false;
+		for (size_t i = 0; i < field->bytes; i++) {
+			if (field->at[i] >= '0' && field->at[i] <= '9')
+				return false;
+		}
 	}
 	return true;
+}
+
+static const char *separators_of(const struct request_columns *columns)
+{
+	return columns->may_be_blanks ? ",;\t |" : ",;\t";
+}
+
+/* Does the row begin as the format's header does? */
+static bool begins_as_header(const struct request_columns *columns, const struct row *row)
+{
+	const char *header = columns->header;
+	size_t bytes = header ? strcspn(header, ",") : 0, quote = *row->at == '"';
+
+	return bytes && (size_t)(row->end - row->at) > bytes + quote &&
+	       strncasecmp((const char *)row->at + quote, header, bytes) == 0;
+}
+
+/* Before the first row anything that looks like one; later only one that begins as it should. */
+static bool is_header(const struct request_columns *columns, const struct row *row, bool is_first)
+{
+	if (!is_first && !begins_as_header(columns, row))
+		return false;
+	if (columns->separator)
+		return is_header_with(columns, row, columns->separator);
+	for (const char *at = separators_of(columns); *at; at++) {
+		if (is_header_with(columns, row, *at))
+			return true;
+	}
+	return false;
 }
 
 /* The separator with which the row makes sense; a comma if none does. */
@@ -185,7 +226,7 @@ static char separator_choose(const struct request_columns *columns, const struct
 
 	if (columns->separator)
 		return columns->separator;
-	for (const char *at = columns->may_be_blanks ? ",;\t |" : ",;\t"; *at; at++) {
+	for (const char *at = separators_of(columns); *at; at++) {
 		if (row_parse(columns, row, *at, &parsed))
 			return *at;
 	}
@@ -194,7 +235,7 @@ static char separator_choose(const struct request_columns *columns, const struct
 
 /* ---- recognising ---- */
 
-enum import_match request_columns_match(const struct request_columns *columns, const char *header,
+enum import_match request_columns_match(const struct request_columns *columns,
 					const unsigned char *head, size_t bytes, bool whole)
 {
 	const unsigned char *at = head;
@@ -204,23 +245,18 @@ enum import_match request_columns_match(const struct request_columns *columns, c
 	struct row row;
 
 	while (rows < PEEKED_ROWS_MAX && row_peek(&at, head + bytes, whole, &row)) {
-		char separator = separator_choose(columns, &row);
+		bool is_fine;
 
 		if (is_comment(columns, &row))
 			continue;
-		if (is_first && header) {
-			struct field line = {row.at, (size_t)(row.end - row.at)};
-
-			has_header = field_is(&line, header);
-		}
-		if (is_first && is_header(columns, &row, separator)) {
-			is_first = false;
-			continue;
-		}
+		has_header |= is_first && is_header(columns, &row, false);
+		is_fine = row_parse(columns, &row, separator_choose(columns, &row), &parsed) &&
+			  parsed.request.kind != REQUEST_OTHER;
+		/* A header, or a file's last line, cut in its middle, is no row. */
+		if (is_fine || !(is_header(columns, &row, is_first) || (!row.is_ended && rows)))
+			rows++;
 		is_first = false;
-		rows++;
-		fine += row_parse(columns, &row, separator, &parsed) &&
-			parsed.request.kind != REQUEST_OTHER;
+		fine += is_fine;
 	}
 	if (rows == 0 || fine * 4 < rows * 3)
 		return IMPORT_NO;
@@ -330,9 +366,10 @@ static bool row_read(struct import *import, const struct row *row, struct op *op
 	/* The first row that makes sense settles it. */
 	separator = reader->separator ? reader->separator : separator_choose(&reader->columns, row);
 	if (!row_parse(&reader->columns, row, separator, &parsed)) {
-		if (is_header(&reader->columns, row, separator)) {
-			if (reader->has_begun)
+		if (is_header(&reader->columns, row, !reader->has_begun && !reader->header_seen)) {
+			if (reader->has_begun || reader->header_seen)
 				import_note(import, &headers, 1, row->line);
+			reader->header_seen = true;
 			return true;
 		}
 		if (!row->is_ended && reader->has_begun) {

@@ -41,6 +41,7 @@ struct request_columns {
 	const char *reads, *writes;
 	bool op_bit_reads;    /* a hexadecimal number: bit 0 set is a read, else a write */
 	const char *device;   /* put before its name; without a column for it: its name */
+	const char *header;   /* in any case; NULL: the format has none */
 	bool first_is_header; /* whatever it holds */
 	/* A row with such a byte anywhere is none ("*"); NULL: nothing. */
 	const char *comments;
@@ -68,9 +69,9 @@ bool request_columns_next(struct import *import, struct op *ops, size_t count, s
 
 /*
  * import_format.match: do the first rows look like it? IMPORT_LIKELY if three quarters of those in
- * sight do, IMPORT_YES if `header` (in any case; NULL: it has none) is the first of them.
+ * sight do, IMPORT_YES if besides the header stands before them.
  */
-enum import_match request_columns_match(const struct request_columns *columns, const char *header,
+enum import_match request_columns_match(const struct request_columns *columns,
 					const unsigned char *head, size_t bytes, bool whole);
 
 #endif

@@ -79,13 +79,14 @@ static bool ends_with(const char *name, const char *end)
 	return bytes >= end_bytes && strcmp(name + bytes - end_bytes, end) == 0;
 }
 
-/* "openat" has a directory before the name, "open" has none; nor has "stat". */
+/* "openat" has a directory before the name, "open" has none; nor have "stat" and "creat". */
 static bool is_at(const struct syscall *call)
 {
 	const char *name = call->kind->name;
 
-	return (ends_with(name, "at") && !ends_with(name, "stat")) || ends_with(name, "at2") ||
-	       ends_with(name, "statat64");
+	if (ends_with(name, "stat") || ends_with(name, "creat"))
+		return ends_with(name, "fstatat");
+	return ends_with(name, "at") || ends_with(name, "at2") || ends_with(name, "statat64");
 }
 
 static bool is_named(const struct syscall *call, const char *name)
@@ -100,14 +101,19 @@ static uint64_t number_at(const struct syscall *call, unsigned int index, uint64
 	return argument_number(call, index, &value) ? value : otherwise;
 }
 
-/* "[65536]": an offset of its own. "NULL": the position; so is a pointer that nobody followed. */
+/* "[65536]": an offset of its own. "NULL": the position. A pointer: nobody followed it. */
 static uint64_t offset_at(const struct syscall *call, unsigned int index)
 {
 	const struct syscall_text *text = &call->arguments[index];
+	uint64_t value = number_at(call, index, 0);
 
-	if (index >= call->argument_count || !memchr(text->at, '[', text->bytes))
-		return CALLS_AT_POSITION;
-	return number_at(call, index, CALLS_AT_POSITION);
+	if (index >= call->argument_count || value == 0) {
+		bool is_shown = index < call->argument_count && text->bytes &&
+				memchr(text->at, '[', text->bytes);
+
+		return is_shown ? 0 : CALLS_AT_POSITION;
+	}
+	return memchr(text->at, '[', text->bytes) ? value : CALLS_NOT_TOLD;
 }
 
 static unsigned int open_flags(const struct syscall *call, const struct syscall_text *text)
@@ -581,11 +587,26 @@ static void tell_pair(struct calls *calls, const struct calls_when *when,
 	}
 }
 
+/* A socket's name is looked up like any other. */
+static void socket_looked_up(struct calls *calls, const struct calls_when *when,
+			     const struct syscall *call)
+{
+	char text[NAME_BYTES];
+	struct calls_name name = {.directory = CALLS_CWD, .text = text};
+	struct syscall path = *call;
+
+	if (argument_member(call, 1, "sun_path", &path.arguments[0]) &&
+	    argument_string(&path, 0, text, PATH_BYTES_MAX, &name.bytes) && name.bytes)
+		calls_look_up(calls, when, &name, true, CALLS_ENOENT, NULL);
+}
+
 static void tell_socket(struct calls *calls, const struct calls_when *when,
 			const struct syscall *call)
 {
 	if (call->result >= 0)
 		other_is(calls, when, fd_at(calls, when, call, 0));
+	else if (call->result == CALLS_ENOENT && is_named(call, "connect"))
+		socket_looked_up(calls, when, call);
 }
 
 /* Descriptors that come with a message: what they lead to is not told. */
@@ -985,7 +1006,14 @@ const struct syscall_kind *syscall_numbered(uint64_t number, enum syscall_machin
 
 void syscall_tell(struct calls *calls, const struct calls_when *when, const struct syscall *call)
 {
-	call->kind->tell(calls, when, call);
+	struct syscall whole = *call;
+
+	/* What is not shown is empty, and somewhere. */
+	for (unsigned int i = call->argument_count; i < SYSCALL_ARGUMENTS_MAX; i++)
+		whole.arguments[i] = (struct syscall_text){"", 0};
+	if (!whole.tail.at)
+		whole.tail = (struct syscall_text){"", 0};
+	call->kind->tell(calls, when, &whole);
 }
 
 bool syscall_is_fork(const struct syscall_kind *kind)
@@ -999,21 +1027,33 @@ unsigned int syscall_fork_flags(const struct syscall_kind *kind, const struct sy
 {
 	struct syscall all = {.argument_count = 1};
 	struct syscall_text flags;
-	const char *comma = memchr(shown->at, ',', shown->bytes);
+	const char *comma;
 
 	if (strcmp(kind->name, "vfork") == 0)
 		return CALLS_CLONE_VM | CALLS_CLONE_VFORK;
-	if (strcmp(kind->name, "fork") == 0)
+	if (strcmp(kind->name, "fork") == 0 || shown->bytes == 0)
 		return 0;
 	all.arguments[0] = *shown;
 	if (argument_member(&all, 0, "flags", &flags))
 		return (unsigned int)flags_read(&flags, is_hexadecimal);
+	/* Its flags are behind a pointer. What calls it is pthread_create(), nearly always. */
 	if (strcmp(kind->name, "clone3") == 0)
-		return 0;
+		return CALLS_CLONE_VM | CALLS_CLONE_FS | CALLS_CLONE_FILES | CALLS_CLONE_THREAD;
 	flags = *shown;
+	comma = memchr(shown->at, ',', shown->bytes);
 	if (comma)
 		flags.bytes = (size_t)(comma - flags.at);
 	return (unsigned int)flags_read(&flags, is_hexadecimal);
+}
+
+bool syscall_is_wait(const struct syscall_kind *kind)
+{
+	return kind->tell == tell_wait;
+}
+
+bool syscall_is_exit(const struct syscall_kind *kind)
+{
+	return kind->tell == tell_exit;
 }
 
 enum syscall_way syscall_way(const struct syscall_kind *kind)

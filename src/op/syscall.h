@@ -48,6 +48,12 @@ bool syscall_is_fork(const struct syscall_kind *kind);
 unsigned int syscall_fork_flags(const struct syscall_kind *kind, const struct syscall_text *shown,
 				bool is_hexadecimal);
 
+/* Does it return when a child is gone? */
+bool syscall_is_wait(const struct syscall_kind *kind);
+
+/* Does it end a thread, so that it never returns? */
+bool syscall_is_exit(const struct syscall_kind *kind);
+
 /* Does it move bytes of files, and which way? For latencies. */
 enum syscall_way { SYSCALL_MOVES_NOTHING, SYSCALL_READS, SYSCALL_WRITES };
 enum syscall_way syscall_way(const struct syscall_kind *kind);

@@ -385,7 +385,7 @@ bool annotation_read(const struct syscall_text *text, char *to, size_t most,
 	const char *end = text->at + text->bytes, *at, *close, *kind;
 	size_t bytes = 0;
 
-	at = memchr(text->at, '<', text->bytes);
+	at = text->bytes ? memchr(text->at, '<', text->bytes) : NULL;
 	if (!at)
 		return false;
 	close = syscall_annotation_end(at, end);

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
+#include "op/file_set.h"
 #include "op/import.h"
 
 const struct trace_format *trace_format_at(size_t index)
@@ -71,11 +72,34 @@ static const struct import_format *format_recognise(const struct input *input)
 	return best;
 }
 
+/* What is not text, and whose format is not known: say what it is if that is easy to see. */
+static void unknown_say(const struct input *input, const char *names, struct error *error)
+{
+	const unsigned char *at = input->at;
+	size_t bytes = input_visible(input);
+
+	if (bytes >= 512 && memcmp(at + 257, "ustar", 5) == 0)
+		error_at(error, input->name, 0, 0,
+			 "is a tar archive: hand over what is in it, as in tar -xOf FILE | refault "
+			 "import --summary -");
+	else if (bytes >= 4 && memcmp(at, "PK\3\4", 4) == 0)
+		error_at(error, input->name, 0, 0,
+			 "is a zip archive: hand over what is in it, as in unzip -p FILE | refault "
+			 "import --summary -");
+	else if (bytes >= 2 && (memcmp(at, "\xff\xfe", 2) == 0 || memcmp(at, "\xfe\xff", 2) == 0))
+		error_at(error, input->name, 0, 0,
+			 "is text in UTF-16: convert it, as in iconv -f UTF-16 -t UTF-8");
+	else
+		error_at(error, input->name, 0, 0,
+			 "is not a trace in any known format (%s); what it holds is not text",
+			 names);
+}
+
 static const struct import_format *format_choose(struct input *input, const char *name,
 						 const char *columns, struct error *error)
 {
 	const struct import_format *format;
-	char names[200];
+	char names[300];
 
 	format_names(names, sizeof(names));
 	if (name && !format_named(name)) {
@@ -98,9 +122,7 @@ static const struct import_format *format_choose(struct input *input, const char
 		return format_named("text");
 	format = format_recognise(input);
 	if (!format)
-		error_at(error, input->name, 0, 0,
-			 "is not a trace in any known format (%s); what it holds is not text",
-			 names);
+		unknown_say(input, names, error);
 	return format;
 }
 
@@ -116,17 +138,42 @@ static void reading_end(struct import *import, const struct error *failure)
 		import_too_many_wrong(import, &import->failure);
 }
 
+static bool reads_twice(const struct import *import)
+{
+	return import->format->readings == IMPORT_TWICE ||
+	       (import->format->readings == IMPORT_TWICE_FOR_FILES && !import->is_bare);
+}
+
+/* Of two readings, the first is the first half. */
+static void import_progress(const struct op_source *source, uint64_t *done, uint64_t *total)
+{
+	const struct import *import = (const struct import *)source;
+
+	input_progress(import->input, done, total);
+	if (!reads_twice(import))
+		return;
+	if (import->is_second)
+		*done += *total;
+	*total *= 2;
+}
+
 /*
  * The first of two readings: all notes, all files that are found to have been there, and every
  * mistake, before anything is delivered.
  */
 static bool first_reading(struct import *import)
 {
+	enum { BATCHES_A_WORD = 256 };
 	struct op ops[256];
 	struct error failure;
+	uint64_t done, total;
 	size_t got = 1;
 
-	while (!import->ended) {
+	for (unsigned int batch = 1; !import->ended; batch++) {
+		if (import->progress && batch % BATCHES_A_WORD == 0) {
+			import_progress(&import->source, &done, &total);
+			import->progress(import->progress_context, done, total);
+		}
 		if (!import->format->next(import, ops, 256, &got, &failure))
 			reading_end(import, &failure);
 		else if (got == 0)
@@ -172,12 +219,6 @@ static size_t found_deliver(struct import *import, struct op *ops, size_t count)
 	return given;
 }
 
-static bool reads_twice(const struct import *import)
-{
-	return import->format->readings == IMPORT_TWICE ||
-	       (import->format->readings == IMPORT_TWICE_FOR_FILES && !import->is_bare);
-}
-
 static bool import_next(struct op_source *source, struct op *ops, size_t count, size_t *got,
 			struct error *error)
 {
@@ -215,11 +256,6 @@ static bool import_next(struct op_source *source, struct op *ops, size_t count, 
 	return true;
 }
 
-static void import_progress(const struct op_source *source, uint64_t *done, uint64_t *total)
-{
-	input_progress(((const struct import *)source)->input, done, total);
-}
-
 static void import_destroy(struct op_source *source)
 {
 	struct import *import = (struct import *)source;
@@ -230,6 +266,7 @@ static void import_destroy(struct op_source *source)
 	import_notes_deinit(import);
 	array_deinit(&import->found);
 	input_close(import->input);
+	file_set_destroy(import->files);
 	path_table_destroy(source->paths);
 	memory_free(import);
 }
@@ -254,6 +291,11 @@ struct op_source *trace_open(const char *path, const struct trace_options *optio
 	import->lenient = options->lenient;
 	import->is_bare = options->is_bare;
 	import->columns = options->columns;
+	import->files = file_set_find(path);
+	if (import->files)
+		path = import->files->members.at[0].path;
+	import->progress = options->progress;
+	import->progress_context = options->progress_context;
 	import->input = input_open(path, error);
 	if (!import->input)
 		goto failed;
@@ -266,6 +308,13 @@ struct op_source *trace_open(const char *path, const struct trace_options *optio
 		error_input(error,
 			    "columns were named, but %.120s is read as %s, which has its own",
 			    import->input->name, import->format->about.name);
+		goto failed;
+	}
+	if (import->files && import->files->members.count > 1 && !import->format->reads_sets) {
+		error_input(error,
+			    "%.120s and %zu more files: several files are one trace only if "
+			    "strace -ff wrote them, and this is %s",
+			    path, import->files->members.count - 1, import->format->about.name);
 		goto failed;
 	}
 	if (!reads_twice(import))

@@ -19,8 +19,13 @@ struct trace_options {
 	 */
 	bool lenient;
 	bool is_bare; /* nobody asks which files there were before the start: may save a reading */
-	const char *
-		columns; /* of a text: where its columns are ("offset=3,bytes=4"); NULL: not said */
+	const char *columns; /* of a text: where they are ("offset=3,bytes=4"); NULL: not said */
+	/*
+	 * Called now and then while a trace that is read twice is read for the first time, within
+	 * the first op_source_next(). NULL: nobody asks.
+	 */
+	void (*progress)(void *context, uint64_t done, uint64_t total);
+	void *progress_context;
 };
 
 /*

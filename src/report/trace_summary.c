@@ -365,13 +365,16 @@ void trace_summary_print(FILE *out, const struct trace_summary *summary,
 	if (summary->knows_distinct && summary->cold_read_pages)
 		fprintf(out,
 			"\n  an empty cache without bounds and without readahead would miss %s "
-			"pages "
+			"page%s "
 			"(%s)\n",
 			count_format(pages, summary->cold_read_pages),
+			summary->cold_read_pages == 1 ? "" : "s",
 			size_format(size, bytes_from_pages(summary->cold_read_pages)));
 	if (summary->knows_distinct && summary->cold_partial_write_pages)
-		fprintf(out, "  and read %s pages that are written only in part\n",
-			count_format(pages, summary->cold_partial_write_pages));
+		fprintf(out, "  and read %s page%s that %s written only in part\n",
+			count_format(pages, summary->cold_partial_write_pages),
+			summary->cold_partial_write_pages == 1 ? "" : "s",
+			summary->cold_partial_write_pages == 1 ? "is" : "are");
 	responses_print(out, source);
 	kinds_print(out, summary);
 	summary_files_print(out, summary, source, colour);

@@ -91,7 +91,7 @@ static UNUSED struct op *op_add(struct op_memory *memory, enum op_kind kind, con
 	*op = (struct op){.time_ns = memory->now_ns,
 			  .offset = offset,
 			  .bytes = bytes,
-			  .kind = kind,
+			  .kind = (uint8_t)kind,
 			  .thread = 1};
 	if (*path)
 		op->path = path_intern(memory->source.paths, path,

@@ -107,7 +107,7 @@ static void a_quoted_path_may_hold_commas_quotes_and_line_ends(void **state)
 static void a_rename_may_write_an_arrow_in_a_name_twice(void **state)
 {
 	struct op_list list = csv_read("0,1,rename,a>>b>c,0,0\n0,1,rename,a>b>>>>c,0,0\n"
-				       "0,1,rename,>>a>b>>,0,0\n");
+				       "0,1,rename,>>a>b>>,0,0\n0,1,link,a>>b>c/d,0,0\n");
 
 	(void)state;
 	assert_string_equal(list_path(&list, list.ops.at[0].path), "a>b");
@@ -116,6 +116,9 @@ static void a_rename_may_write_an_arrow_in_a_name_twice(void **state)
 	assert_string_equal(list_path(&list, list.ops.at[1].path_to), "b>>c");
 	assert_string_equal(list_path(&list, list.ops.at[2].path), ">a");
 	assert_string_equal(list_path(&list, list.ops.at[2].path_to), "b>");
+	assert_int_equal(list.ops.at[3].kind, OP_LINK);
+	assert_string_equal(list_path(&list, list.ops.at[3].path), "a>b");
+	assert_string_equal(list_path(&list, list.ops.at[3].path_to), "c/d");
 	op_list_deinit(&list);
 }
 
@@ -123,7 +126,7 @@ static void what_is_of_no_file_needs_no_path(void **state)
 {
 	struct op_list list = csv_read("0,1,sync,,0,0\n0,1,sync,a,0,0\n"
 				       "0,3,compute,,0,1500\n0,3,compute,\"\",0,0\n"
-				       "0,1,sync_file_range,a,4096,8192\n");
+				       "0,1,sync_file_range,a,4096,8192\n0,1,drop_caches,,0,3\n");
 
 	(void)state;
 	assert_string_equal(list_path(&list, list.ops.at[0].path), ".");
@@ -135,6 +138,8 @@ static void what_is_of_no_file_needs_no_path(void **state)
 	assert_int_equal(list.ops.at[4].kind, OP_SYNC_FILE_RANGE);
 	assert_int_equal(list.ops.at[4].offset, 4096);
 	assert_int_equal(list.ops.at[4].bytes, 8192);
+	assert_int_equal(list.ops.at[5].kind, OP_DROP_CACHES);
+	assert_string_equal(list_path(&list, list.ops.at[5].path), ".");
 	op_list_deinit(&list);
 }
 
@@ -211,6 +216,8 @@ static const struct mistake mistakes[] = {
 	 2, 13, 1},
 	{"0,1,read,\"a,0,1\n1,1,read,a,0,1\n", "a quote is opened here and not closed", 2, 10, 1},
 	{"0,1,rename,a,0,0\n", "rename \"a\" is not from>to", 2, 12, 1},
+	{"0,1,link,a,0,0\n", "link \"a\" is not from>to", 2, 10, 1},
+	{"0,1,read_dircet,a,0,0\n", "unknown op \"read_dircet\" (nearest: read_direct)", 2, 5, 11},
 	{"0,1,rename,a>>b,0,0\n", "rename \"a>>b\" is not from>to", 2, 12, 4},
 	{"0,1,rename,a>b>c,0,0\n",
 	 "rename has more than one '>' (write from>to, and >> for a '>' in a name)", 2, 12, 5},
@@ -390,7 +397,8 @@ static void a_missing_or_wrong_header_is_named(void **state)
 		assert_false(trace_read(&list, file_write("a.csv", files[i], strlen(files[i])),
 					NULL, &error));
 		assert_string_equal(error.message, "the header line was expected: "
-						   "time_ns,thread,op,path,offset,bytes");
+						   "time_ns,thread,op,path,offset,bytes (of "
+						   "another text, --columns says what is where)");
 		assert_int_equal(error.line, 1);
 		assert_int_equal(error.column, 1);
 		op_list_deinit(&list);

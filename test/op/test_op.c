@@ -54,6 +54,32 @@ static void kinds_keep_their_numbers(void **state)
 	assert_int_equal(OP_PIN, 35);
 }
 
+/* What people read of them is what is there: a row for each. */
+static void every_kind_has_a_row_in_the_documentation(void **state)
+{
+	static const char *const takes[] = {"", "bytes", "offset, bytes", "path: from>to",
+					    "path: a label"};
+	static const char *const meanings[] = {
+#define OP(name, NAME, takes, help) help,
+#include "op/ops.def"
+#undef OP
+	};
+	char *text = calloc(1, 1 << 16), row[512];
+	FILE *file = fopen("docs/operations.md", "r");
+
+	(void)state;
+	assert_non_null(file);
+	assert_true(fread(text, 1, (1 << 16) - 1, file) > 0);
+	fclose(file);
+	for (unsigned int i = 0; i < OP_KIND_COUNT; i++) {
+		snprintf(row, sizeof(row), "\n| `%s` | %s | %s |\n", op_kind_name((enum op_kind)i),
+			 takes[op_kind_takes((enum op_kind)i)], meanings[i]);
+		if (!strstr(text, row))
+			fail_msg("docs/operations.md needs the row%s", row);
+	}
+	free(text);
+}
+
 static void a_mistyped_op_finds_its_neighbour(void **state)
 {
 	(void)state;
@@ -243,6 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_is_found_by_its_name),
 		cmocka_unit_test(kinds_keep_their_numbers),
+		cmocka_unit_test(every_kind_has_a_row_in_the_documentation),
 		cmocka_unit_test(a_mistyped_op_finds_its_neighbour),
 		cmocka_unit_test(paths_get_dense_numbers_and_keep_their_text),
 		cmocka_unit_test(a_path_may_be_as_long_as_the_kernel_allows),

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/size.h"
-#include "machine/model/model_private.h"
+#include "machine/model/operation_private.h"
 #include "op/path.h"
 
 /* A node of the cache's index is numbered by 32 bits and has 64 pages: a pebibyte. */
@@ -95,9 +95,12 @@ static void stat_node(struct model *model, uint32_t node)
 
 	if (node == TREE_ROOT)
 		return;
-	/* A walk ends at the first name that is not there: that one becomes a negative dentry. */
+	/*
+	 * A walk ends at the first name that is not there, which becomes a negative dentry, or is no
+	 * directory.
+	 */
 	for (uint32_t up = parent; up != TREE_NONE; up = model->tree.nodes.at[up].parent)
-		if (!tree_exists(&model->tree, up))
+		if (!tree_exists(&model->tree, up) || !model->tree.nodes.at[up].is_directory)
 			node = up;
 	if (cache_name_cached(model->cache, model->tree.nodes.at[node].name)) {
 		cache_name_use(model->cache, model->tree.nodes.at[node].name);
@@ -156,7 +159,7 @@ static void create_held(struct model *model, uint32_t node, enum op_kind kind, u
  * The file that an op on this node means: the name's, or that of a descriptor whose name is gone.
  * 0: none.
  */
-static uint32_t node_file(const struct model *model, uint32_t node)
+uint32_t node_file(const struct model *model, uint32_t node)
 {
 	const struct tree_node *at = &model->tree.nodes.at[node];
 
@@ -175,15 +178,15 @@ static uint32_t open_add(struct model *model, uint32_t node, uint32_t thread)
 }
 
 /* The thread's handle of this file, opening it if it is not open. */
-static uint32_t open_get(struct model *model, uint32_t node, uint32_t thread)
+uint32_t node_open(struct model *model, uint32_t node, uint32_t thread)
 {
 	const struct tree_node *at = &model->tree.nodes.at[node];
-	uint32_t id = opens_find(&model->opens, &at->opens, node_file(model, node), thread);
+	uint32_t handle = opens_handle(&model->opens, &at->opens, node_file(model, node), thread);
 
-	if (!id && !at->file)
-		id = at->opens.first; /* unlinked: another thread's will do */
-	if (id)
-		return model->opens.all.at[id].handle;
+	if (!handle && !at->file) /* unlinked: another thread's will do */
+		handle = model->opens.all.at[at->opens.first].handle;
+	if (handle)
+		return handle;
 	cache_open_pay(model->cache);
 	hold(model, node);
 	return open_add(model, node, thread);
@@ -214,13 +217,18 @@ uint32_t operation_file(const struct model *model, const struct op *op)
 	return known ? node_file(model, known - 1) : 0;
 }
 
+uint32_t operation_resolve(struct model *model, const struct op *op)
+{
+	return node_file(model, node_of(model, op->path));
+}
+
 /* ---- data ---- */
 
 /*
  * The plan is done as soon as it is made; only what maps and checks the data is left to read, and,
  * if time is kept, to be asked of the device.
  */
-static void plan_carry_out(struct model *model, uint32_t node)
+void node_plan_done(struct model *model, uint32_t node)
 {
 	struct cache_plan *plan = &model->plan;
 
@@ -235,9 +243,6 @@ static void plan_carry_out(struct model *model, uint32_t node)
 	}
 	plan_done(model);
 }
-
-typedef bool transfer(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
-		      struct cache_plan *plan);
 
 static bool touch_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
 		       struct cache_plan *plan)
@@ -265,45 +270,45 @@ static void asks_for(struct model *model, uint32_t node, uint64_t offset, uint64
 
 static void transfer_all(struct model *model, const struct op *op, uint32_t node, transfer *move)
 {
-	uint32_t handle = open_get(model, node, op->thread);
+	uint32_t handle = node_open(model, node, op->thread);
 	uint64_t offset = op->offset, bytes = op->bytes;
 
 	model->op_pages += pages_from_bytes_up(bytes);
 	asks_for(model, node, offset, bytes);
-	plan_carry_out(model, TREE_NONE);
+	node_plan_done(model, TREE_NONE);
 	while (!move(model->cache, handle, &offset, &bytes, &model->plan) &&
 	       cache_in_memory(model->cache))
-		plan_carry_out(model, node);
-	plan_carry_out(model, node);
+		node_plan_done(model, node);
+	node_plan_done(model, node);
 }
 
 static void advise(struct model *model, const struct op *op, uint32_t node,
 		   enum cache_advice advice)
 {
-	uint32_t handle = open_get(model, node, op->thread);
+	uint32_t handle = node_open(model, node, op->thread);
 	uint64_t offset = op->offset, bytes = op->bytes;
 
 	while (!cache_advise(model->cache, handle, advice, &offset, &bytes, &model->plan))
-		plan_carry_out(model, node);
-	plan_carry_out(model, node);
+		node_plan_done(model, node);
+	node_plan_done(model, node);
 }
 
 /* A read or write, by the file system's own cache if it has one. */
-static void data_read(struct model *model, const struct op *op, uint32_t node, transfer *move)
+void node_read(struct model *model, const struct op *op, uint32_t node, transfer *move)
 {
 	if (!model->fs->read) {
 		transfer_all(model, op, node, move);
 		return;
 	}
-	(void)open_get(model, node, op->thread);
-	plan_carry_out(model, TREE_NONE);
+	(void)node_open(model, node, op->thread);
+	node_plan_done(model, TREE_NONE);
 	model->op_pages += pages_from_bytes_up(op->bytes);
 	asks_for(model, node, op->offset, op->bytes);
 	model->fs->read(&model->mount, node, op->offset, op->bytes);
 }
 
 /* The file ended at `before`, and ends elsewhere now. */
-static void data_grew(struct model *model, uint32_t node, uint64_t before)
+void node_grew(struct model *model, uint32_t node, uint64_t before)
 {
 	uint64_t after = cache_file_size(model->cache, node_file(model, node));
 
@@ -311,202 +316,19 @@ static void data_grew(struct model *model, uint32_t node, uint64_t before)
 		model->fs->resized(&model->mount, node, before, after);
 }
 
-static void data_write(struct model *model, const struct op *op, uint32_t node, transfer *move)
+void node_write(struct model *model, const struct op *op, uint32_t node, transfer *move)
 {
 	uint64_t before = cache_file_size(model->cache, node_file(model, node));
 
 	if (model->fs->write) {
-		(void)open_get(model, node, op->thread);
-		plan_carry_out(model, TREE_NONE);
+		(void)node_open(model, node, op->thread);
+		node_plan_done(model, TREE_NONE);
 		model->op_pages += pages_from_bytes_up(op->bytes);
 		model->fs->write(&model->mount, node, op->offset, op->bytes);
 	} else {
 		transfer_all(model, op, node, move);
 	}
-	data_grew(model, node, before);
-}
-
-/* Write the range back, in whole folios, and wait for it if `is_awaited`. */
-static void range_write(struct model *model, uint32_t file, uint64_t offset, uint64_t bytes,
-			bool is_awaited)
-{
-	model->is_syncing = is_awaited;
-	while (!cache_write_range(model->cache, file, offset, bytes, &model->plan))
-		plan_done(model);
-	plan_done(model);
-	model->is_syncing = false;
-}
-
-/* ---- RWF_DONTCACHE ---- */
-
-/* Where it is not known the call fails, and whoever makes it does without: ext4 and XFS know it. */
-static bool takes_dontcache(struct model *model)
-{
-	bool takes = !model->fs->read && cache_takes_dontcache(model->cache);
-
-	if (!takes)
-		model->plain_count++;
-	return takes;
-}
-
-static void dontcache_read(struct model *model, const struct op *op, uint32_t node)
-{
-	data_read(model, op, node, takes_dontcache(model) ? cache_read_dontcache : cache_read);
-}
-
-/*
- * generic_write_sync(): what was written is written back at once, and nobody waits. Where nobody
- * keeps time that would be done before the next call, which it is not: a page written piece by piece
- * is in the cache until it is whole.
- */
-static void dontcache_write(struct model *model, const struct op *op, uint32_t node)
-{
-	bool takes = takes_dontcache(model);
-	uint64_t end = op->offset + op->bytes, part = model->mount.io ? 0 : end % PAGE_BYTES;
-	uint64_t whole = part < op->bytes ? op->bytes - part : 0;
-
-	data_write(model, op, node, takes ? cache_write_dontcache : cache_write);
-	if (!takes)
-		return;
-	range_write(model, node_file(model, node), op->offset, whole, false);
-	model->behind_file = part > 0 ? node_file(model, node) : 0;
-	model->behind_index = end / PAGE_BYTES;
-}
-
-/* What the last RWF_DONTCACHE write left, unless this op goes on with it. */
-static void behind_settle(struct model *model, const struct op *op)
-{
-	if (op->kind == OP_WRITE_DONTCACHE && op->offset / PAGE_BYTES == model->behind_index &&
-	    operation_file(model, op) == model->behind_file)
-		return;
-	range_write(model, model->behind_file, model->behind_index * PAGE_BYTES, PAGE_BYTES, false);
-	model->behind_file = 0;
-}
-
-/* ---- O_DIRECT ---- */
-
-enum { SECTOR_BYTES = 512 };
-
-static bool direct_is_aligned(const struct op *op, uint64_t bytes)
-{
-	return (op->offset | op->bytes) % bytes == 0;
-}
-
-/*
- * Pages asked of the device from `first` on become the bytes that the call moves, and whoever wants
- * the same pages in the cache does not wait for them.
- */
-static void direct_trim(struct model *model, size_t first, const struct op *op, uint32_t file)
-{
-	struct io_list *list = model->mount.io;
-	uint64_t end = op->offset + op->bytes;
-
-	for (; list && first < list->at.count; first++) {
-		struct io *io = &list->at.at[first];
-		uint64_t from = bytes_from_pages(io->index);
-
-		if (io->file != file || io->is_metadata)
-			continue;
-		if (from + io->bytes > end && end > from)
-			io->bytes = end - from;
-		if (from < op->offset && op->offset - from < io->bytes) {
-			io->offset += op->offset - from;
-			io->bytes -= op->offset - from;
-		}
-		io->file = 0;
-	}
-}
-
-/* Before either: what is dirty of the range, or on its way, is written. False: nothing was. */
-static bool direct_clean(struct model *model, const struct op *op, uint32_t file)
-{
-	if (!cache_range_is_dirty(model->cache, file, op->offset, op->bytes))
-		return false;
-	model->waits_for_file = true;
-	range_write(model, file, op->offset, op->bytes, true);
-	mount_then(&model->mount);
-	return true;
-}
-
-static void direct_read(struct model *model, const struct op *op, uint32_t node)
-{
-	uint64_t offset = op->offset, bytes = op->bytes;
-	uint32_t file;
-	size_t first;
-
-	if (model->fs->read ||
-	    (model->fs->direct_bytes && !direct_is_aligned(op, model->fs->direct_bytes))) {
-		data_read(model, op, node, cache_read);
-		return;
-	}
-	(void)open_get(model, node, op->thread);
-	plan_carry_out(model, TREE_NONE);
-	file = node_file(model, node);
-	if (direct_clean(model, op, file) && model->fs->direct_bytes) {
-		/*
-		 * btrfs: the pages are written, but not all that follows from it, which cannot be
-		 * waited for (fs/btrfs/direct-io.c, lock_extent_direct()); measured, always.
-		 */
-		data_read(model, op, node, cache_read);
-		return;
-	}
-	first = model->mount.io ? model->mount.io->at.count : 0;
-	while (!cache_direct_read(model->cache, file, &offset, &bytes, &model->plan))
-		plan_carry_out(model, node);
-	plan_carry_out(model, node);
-	direct_trim(model, first, op, file);
-}
-
-/* As btrfs does it: buffered, written, dropped (btrfs_direct_write()). */
-static void direct_write_buffered(struct model *model, const struct op *op, uint32_t node)
-{
-	uint32_t file = node_file(model, node);
-
-	data_write(model, op, node, cache_write);
-	model->waits_for_file = true;
-	range_write(model, file, op->offset, op->bytes, true);
-	cache_direct_drop(model->cache, file, op->offset, op->bytes);
-}
-
-static void direct_write(struct model *model, const struct op *op, uint32_t node)
-{
-	uint64_t offset = op->offset, bytes = op->bytes, before;
-	uint32_t file;
-	size_t first;
-
-	if (model->fs->write) {
-		data_write(model, op, node, cache_write);
-		return;
-	}
-	if (cache_direct_writes_are_buffered(model->cache) ||
-	    (model->fs->direct_bytes && !direct_is_aligned(op, model->fs->direct_bytes))) {
-		direct_write_buffered(model, op, node);
-		return;
-	}
-	(void)open_get(model, node, op->thread);
-	plan_carry_out(model, TREE_NONE);
-	file = node_file(model, node);
-	before = cache_file_size(model->cache, file);
-	(void)direct_clean(model, op, file);
-	cache_direct_drop(model->cache, file, op->offset, op->bytes);
-	first = model->mount.io ? model->mount.io->at.count : 0;
-	model->is_syncing = true;
-	while (!cache_direct_write(model->cache, file, &offset, &bytes, &model->plan))
-		plan_done(model);
-	plan_done(model);
-	model->is_syncing = false;
-	direct_trim(model, first, op, file);
-	data_grew(model, node, before);
-}
-
-/* What came into the cache while it was written would lie: kiocb_invalidate_post_direct_write(). */
-void operation_end(struct model *model, const struct op *op)
-{
-	uint32_t file =
-		op->kind == OP_WRITE_DIRECT && !model->fs->write ? operation_file(model, op) : 0;
-
-	if (file)
-		cache_direct_drop(model->cache, file, op->offset, op->bytes);
+	node_grew(model, node, before);
 }
 
 /* ---- advice, sync, sizes ---- */
@@ -527,7 +349,7 @@ static void sync_node(struct model *model, uint32_t node, bool data_only)
 
 static void sync_range(struct model *model, const struct op *op, uint32_t node)
 {
-	(void)open_get(model, node, op->thread);
+	(void)node_open(model, node, op->thread);
 	while (!cache_sync_range(model->cache, node_file(model, node), op->offset, op->bytes,
 				 &model->plan))
 		plan_done(model);
@@ -771,12 +593,12 @@ static const char *kind_wrong(const struct model *model, const struct op *op, ui
 	if (at->is_symlink && !of_name)
 		return "it is a symbolic link, and none is followed here: the path that it leads "
 		       "to was expected";
-	if ((kind == OP_UNLINK || kind == OP_RMDIR) && at->is_directory && at->entries > 0)
-		return "the directory is not empty";
 	if ((kind == OP_RMDIR || kind == OP_UNLINK || kind == OP_RENAME) && node == TREE_ROOT)
 		return "it is the root directory";
+	if ((kind == OP_UNLINK || kind == OP_RMDIR) && at->is_directory && at->entries > 0)
+		return "the directory is not empty";
 	if ((kind == OP_READ_DIRECT || kind == OP_WRITE_DIRECT) && !model->fs->read &&
-	    !model->fs->direct_bytes && !direct_is_aligned(op, SECTOR_BYTES))
+	    !model->fs->direct_bytes && !operation_is_aligned(op, OPERATION_SECTOR_BYTES))
 		return "with O_DIRECT the kernel takes offsets and lengths that are multiples of "
 		       "512 bytes";
 	return NULL;
@@ -790,7 +612,7 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 	uint32_t node;
 
 	if (model->behind_file)
-		behind_settle(model, op);
+		operation_behind_settle(model, op);
 	if (kind == OP_MARK && op->stream) {
 		/* A mark that has a stream is the end of a pass of it (source/player.h). */
 		cache_counters(model->cache, op->stream, &now);
@@ -847,7 +669,7 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		if (tree_exists(&model->tree, node)) {
 			if (kind != OP_CREATE)
 				return op_error(model, op, error, "it exists already");
-			(void)open_get(model, node, op->thread);
+			(void)node_open(model, node, op->thread);
 		} else if (kind != OP_CREATE) {
 			create_held(model, node, kind, kind == OP_SYMLINK ? op->bytes : 0);
 			release(model, node);
@@ -878,25 +700,25 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 	model->mount.orphan = tree_exists(&model->tree, node) ? 0 : node_file(model, node);
 	switch (kind) {
 	case OP_OPEN:
-		(void)open_get(model, node, op->thread);
+		(void)node_open(model, node, op->thread);
 		break;
 	case OP_READ:
-		data_read(model, op, node, cache_read);
+		node_read(model, op, node, cache_read);
 		break;
 	case OP_WRITE:
-		data_write(model, op, node, cache_write);
+		node_write(model, op, node, cache_write);
 		break;
 	case OP_READ_DIRECT:
-		direct_read(model, op, node);
+		operation_direct_read(model, op, node);
 		break;
 	case OP_WRITE_DIRECT:
-		direct_write(model, op, node);
+		operation_direct_write(model, op, node);
 		break;
 	case OP_READ_DONTCACHE:
-		dontcache_read(model, op, node);
+		operation_dontcache_read(model, op, node);
 		break;
 	case OP_WRITE_DONTCACHE:
-		dontcache_write(model, op, node);
+		operation_dontcache_write(model, op, node);
 		break;
 	case OP_READDIR:
 		readdir_node(model, node);
@@ -909,7 +731,7 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		break;
 	case OP_FSYNC:
 	case OP_FDATASYNC:
-		(void)open_get(model, node, op->thread);
+		(void)node_open(model, node, op->thread);
 		sync_node(model, node, kind == OP_FDATASYNC);
 		break;
 	case OP_SYNC_FILE_RANGE:

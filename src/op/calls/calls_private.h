@@ -47,7 +47,7 @@ struct name {
 	const char *first_text;
 	const char *target; /* NAME_SYMLINK */
 	uint32_t target_bytes;
-	uint32_t namesakes;   /* below NAME_NOWHERE: "(2)", "(3)", ... were made of it */
+	uint32_t namesakes;   /* "(2)", "(3)", ... that were made of it */
 	uint32_t linked_file; /* it was there before the start as another name of this file; NONE */
 	uint8_t kind;
 	bool has_children;
@@ -80,10 +80,12 @@ struct file {
 	bool has_inode;
 	bool existed;    /* before the start */
 	bool is_unknown; /* a descriptor's, of which nothing else is known */
+	bool is_unnamed; /* likewise, but its opening was seen */
 	bool is_deleted; /* without a name but the one that it got here */
 	bool is_directory;
 	bool is_no_file;
 	bool is_assumed_new;
+	bool has_ops;
 	bool is_linked_again; /* had no name, and got one: O_TMPFILE and linkat */
 };
 
@@ -97,8 +99,9 @@ struct learned {
 
 struct open_file {
 	uint64_t position;
-	uint32_t file; /* NONE: of no file */
-	uint32_t name; /* by which it was asked for or told; NONE: by none */
+	uint64_t aside; /* the same for offsets that are not told, one behind the other */
+	uint32_t file;  /* NONE: of no file */
+	uint32_t name;  /* by which it was asked for or told; NONE: by none */
 	uint32_t
 		op_name; /* by which the ops have it open: one of the file's, or what became of that */
 	uint32_t next_of_file;
@@ -115,9 +118,20 @@ struct descriptor {
 	bool is_cloexec;
 };
 
+struct range {
+	uint32_t first, last;
+};
+
 struct table { /* files_struct */
 	uint32_t references;
 	ARRAY(struct descriptor) descriptors; /* by fd */
+	/*
+	 * Descriptors that were open before anything was seen, as they are found out: of all tables
+	 * that were copied from the first one, which has them unless it has closed them since.
+	 */
+	struct table *before; /* NULL: this is one */
+	ARRAY(struct range) gone;
+	uint32_t pid; /* of `before`: the first process */
 };
 
 struct place { /* fs_struct */
@@ -186,7 +200,8 @@ uint32_t name_path(struct calls *calls, uint32_t name);       /* its path's id *
 uint32_t name_first_path(struct calls *calls, uint32_t name); /* before anything was renamed */
 void name_move(struct calls *calls, uint32_t name, const struct name_place *place);
 struct name_place name_place(const struct calls *calls, uint32_t name);
-uint32_t name_make_unique(struct calls *calls, const char *text, size_t bytes);
+uint32_t name_make_unique(struct calls *calls, uint32_t parent, const char *text, size_t bytes);
+uint32_t name_make_deleted(struct calls *calls, uint32_t parent, const char *text, size_t bytes);
 void name_somewhere_is(struct calls *calls, uint32_t name);
 bool name_could_exist(const struct calls *calls, uint32_t name);
 
@@ -228,6 +243,8 @@ uint32_t open_add(struct calls *calls, uint32_t file, uint32_t name, unsigned in
 void open_put(struct calls *calls, const struct calls_when *when, uint32_t open);
 void open_used(struct calls *calls, uint32_t open, uint32_t tid);
 /* What the descriptor leads to; one that is not known becomes a file of its own. NONE: fd below 0. */
+void descriptor_gone(struct calls *calls, const struct calls_when *when, struct table *table,
+		     uint32_t first, uint32_t last);
 uint32_t open_of(struct calls *calls, const struct calls_when *when, int fd);
 uint32_t open_known(struct calls *calls, const struct calls_when *when, int fd); /* or NONE */
 /* What "/proc/self/fd/7" and its like lead to, or "" of a descriptor; NONE: the name is another. */

@@ -120,7 +120,7 @@ uint32_t name_present(struct calls *calls, const struct calls_when *when, uint32
 			}
 			break;
 		}
-		/* fallthrough */
+		__attribute__((fallthrough));
 	case NAME_ABSENT:
 		calls->counts.changes_unseen++;
 		if (kind == NAME_DIRECTORY)
@@ -162,20 +162,27 @@ static void opens_rename(struct calls *calls, uint32_t file, uint32_t from, uint
 			calls->opens.at[open].op_name = to;
 }
 
+/* Who has it open by this name and has done nothing with it holds it, too. */
+static void opens_hold(struct calls *calls, const struct calls_when *when, uint32_t file,
+		       uint32_t name)
+{
+	uint32_t open = calls->files.at[file].first_open;
+
+	for (; open != NONE; open = calls->opens.at[open].next_of_file)
+		if (calls->opens.at[open].op_name == name && calls->opens.at[open].users.count == 0)
+			emit_open(calls, when, OP_OPEN, open, 0, 0);
+}
+
 /* The file goes on, for who has it open by this name, under one that nobody else can have. */
 static void goes_on(struct calls *calls, const struct calls_when *when, uint32_t name,
 		    uint32_t file)
 {
-	uint32_t path = name_path(calls, name), other;
-	size_t bytes = path_bytes(calls->options.paths, path);
-	char *text = memory_alloc(bytes + 11, 1);
+	struct name_place place = name_place(calls, name);
+	uint32_t other = name_make_deleted(calls, place.parent, place.text, place.bytes);
 
-	memcpy(text, path_text(calls->options.paths, path), bytes);
-	memcpy(text + bytes, " (deleted)", 10);
-	other = name_make_unique(calls, text, bytes + 10);
-	memory_free(text);
 	calls->names.at[other].kind = NAME_ABSENT;
 	if (calls->names.at[name].is_in_ops) {
+		opens_hold(calls, when, file, name);
 		emit_two(calls, when, OP_RENAME, name, other);
 		emit_name(calls, when, OP_UNLINK, other, 0);
 	}
@@ -216,7 +223,8 @@ void name_absent(struct calls *calls, const struct calls_when *when, uint32_t na
 
 	if (name < NAME_ROOT_COUNT || at->is_pseudo)
 		return;
-	if (at->kind == NAME_FILE || at->kind == NAME_SYMLINK) {
+	if ((at->kind == NAME_FILE || at->kind == NAME_SYMLINK) &&
+	    !(at->file != NONE && calls->files.at[at->file].is_directory)) {
 		calls->counts.changes_unseen++;
 		name_gone(calls, when, name, OP_UNLINK);
 	} else {
@@ -245,6 +253,25 @@ void name_failed(struct calls *calls, const struct calls_when *when, uint32_t na
 	else
 		return;
 	emit_name(calls, when, OP_STAT, name, 0);
+}
+
+/* Of two names, one was not there: the first, unless that is known to be. */
+static void two_failed(struct calls *calls, const struct calls_when *when, uint32_t old,
+		       uint32_t new, int64_t result)
+{
+	enum name_kind kind =
+		old == NONE ? NAME_UNKNOWN : (enum name_kind)calls->names.at[old].kind;
+	bool is_there = kind == NAME_FILE || kind == NAME_DIRECTORY || kind == NAME_SYMLINK;
+
+	if (result == CALLS_EEXIST) {
+		name_failed(calls, when, new, result);
+	} else if (result != CALLS_ENOENT || !is_there) {
+		name_failed(calls, when, old, result);
+	} else {
+		calls->counts.failed_lookups++;
+		if (new != NONE)
+			emit_name(calls, when, OP_STAT, new, 0);
+	}
 }
 
 /* ---- the calls ---- */
@@ -396,7 +423,7 @@ static void exchange(struct calls *calls, const struct calls_when *when, uint32_
 	uint32_t aside;
 
 	name_present(calls, when, to, NAME_FILE);
-	aside = name_make_unique(calls, "(exchanged)", 11);
+	aside = name_make_unique(calls, NAME_NOWHERE, "(exchanged)", 11);
 	calls->names.at[aside].kind = NAME_ABSENT;
 	emit_two(calls, when, OP_RENAME, from, aside);
 	emit_two(calls, when, OP_RENAME, to, from);
@@ -420,7 +447,7 @@ void calls_rename(struct calls *calls, const struct calls_when *when, const stru
 	uint32_t file;
 
 	if (result < 0) {
-		name_failed(calls, when, old, result);
+		two_failed(calls, when, old, new, result);
 		return;
 	}
 	if (old == NONE || new == NONE) {
@@ -485,7 +512,7 @@ void calls_link(struct calls *calls, const struct calls_when *when, const struct
 	open = open_of_name(calls, when, from);
 	old = open == NONE ? name_of(calls, when, from, follows) : NONE;
 	if (result < 0) {
-		name_failed(calls, when, result == CALLS_EEXIST ? new : old, result);
+		two_failed(calls, when, old, new, result);
 		return;
 	}
 	if (new == NONE || new < NAME_ROOT_COUNT || calls->names.at[new].is_pseudo)

@@ -84,6 +84,13 @@ static uint64_t offset_take(struct calls *calls, const struct way *way, bool *is
 	*is_known = way->offset != CALLS_AT_POSITION || open->is_position_known;
 	if (way->offset == CALLS_AT_POSITION)
 		offset = open->position;
+	if (way->offset == CALLS_NOT_TOLD) {
+		/* Who hands over a pointer to an offset lets the kernel move it on. */
+		*is_known = false;
+		offset = open->aside;
+		if (offset <= OP_END_MAX - way->bytes)
+			open->aside += way->bytes;
+	}
 	/* pwrite() appends, too, to a file that is open for that: fs/read_write.c. */
 	if (appends) {
 		offset = file->size;

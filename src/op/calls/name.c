@@ -347,8 +347,8 @@ void name_move(struct calls *calls, uint32_t name, const struct name_place *plac
 		calls->generation++;
 }
 
-/* A name of no directory: this text, or else "text (2)", "text (3)", ... */
-uint32_t name_make_unique(struct calls *calls, const char *text, size_t bytes)
+/* A new name there: this text, or else "text (2)", "text (3)", ... */
+uint32_t name_make_unique(struct calls *calls, uint32_t parent, const char *text, size_t bytes)
 {
 	char numbered[PATH_BYTES_MAX + 32];
 	uint32_t first;
@@ -357,17 +357,30 @@ uint32_t name_make_unique(struct calls *calls, const char *text, size_t bytes)
 		text += bytes - (PATH_BYTES_MAX - 32);
 		bytes = PATH_BYTES_MAX - 32;
 	}
-	first = name_find(calls, NAME_NOWHERE, text, bytes);
+	first = name_find(calls, parent, text, bytes);
 	if (first == NONE)
-		return name_get(calls, NAME_NOWHERE, text, bytes);
+		return name_get(calls, parent, text, bytes);
 	for (;;) {
 		size_t length =
 			(size_t)snprintf(numbered, sizeof(numbered), "%.*s (%u)", (int)bytes, text,
 					 ++calls->names.at[first].namesakes + 1);
 
-		if (name_find(calls, NAME_NOWHERE, numbered, length) == NONE)
-			return name_get(calls, NAME_NOWHERE, numbered, length);
+		if (name_find(calls, parent, numbered, length) == NONE)
+			return name_get(calls, parent, numbered, length);
 	}
+}
+
+/* "text (deleted)", beside what it was: with a directory that is renamed it goes along. */
+uint32_t name_make_deleted(struct calls *calls, uint32_t parent, const char *text, size_t bytes)
+{
+	char *deleted = memory_alloc(bytes + 10, 1);
+	uint32_t name;
+
+	memcpy(deleted, text, bytes);
+	memcpy(deleted + bytes, " (deleted)", 10);
+	name = name_make_unique(calls, parent, deleted, bytes + 10);
+	memory_free(deleted);
+	return name;
 }
 
 /* The directory that nobody told is this one: what is known below it comes there. */

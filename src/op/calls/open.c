@@ -117,6 +117,9 @@ static uint32_t file_named(struct calls *calls, const struct calls_when *when, u
 	bool has_inode = facts && facts->has_inode;
 	uint32_t file;
 
+	/* What is open is no link: somebody unseen has put a file there. */
+	if (calls->names.at[name].kind == NAME_SYMLINK && calls->names.at[name].is_made)
+		name_absent(calls, when, name);
 	if (has_inode) {
 		name_replaced(calls, when, name, facts);
 		file = file_of_inode(calls, facts->device, facts->inode);
@@ -187,33 +190,29 @@ static uint32_t open_nameless(struct calls *calls, const struct calls_when *when
 			      uint32_t directory, unsigned int flags,
 			      const struct calls_facts *facts)
 {
-	uint32_t path = NONE, name, file, open;
-	const char *inside;
-	size_t bytes;
-	char *text;
+	uint32_t told = told_name(calls, facts), name, file, open;
 
-	if (directory != NONE) {
+	if (told != NONE && told >= NAME_ROOT_COUNT) {
+		/* "/data/db/#1048707" */
+		struct name_place place = name_place(calls, told);
+
+		directory = place.parent;
 		name_present(calls, when, directory, NAME_DIRECTORY);
-		path = name_path(calls, directory);
+		name = name_make_deleted(calls, directory, place.text, place.bytes);
+	} else {
+		if (directory != NONE)
+			name_present(calls, when, directory, NAME_DIRECTORY);
+		else
+			directory = NAME_NOWHERE;
+		name = name_make_deleted(calls, directory, "#tmpfile", 8);
 	}
-	inside = facts && facts->path ? facts->path
-		 : path == NONE       ? ""
-				      : path_text(calls->options.paths, path);
-	bytes = facts && facts->path ? facts->path_bytes : strlen(inside);
-	text = memory_alloc(bytes + 32, 1);
-	memcpy(text, inside, bytes);
-	if (!facts || !facts->path)
-		bytes += (size_t)sprintf(text + bytes, "/#tmpfile");
-	memcpy(text + bytes, " (deleted)", 10);
-	name = name_make_unique(calls, text, bytes + 10);
-	memory_free(text);
 	file = file_add(calls, name);
 	calls->names.at[name].kind = NAME_FILE;
 	calls->names.at[name].is_made = true;
 	calls->files.at[file].is_size_exact = calls->files.at[file].is_initial_exact = true;
+	calls->names.at[name].is_in_ops = true;
 	open = open_add(calls, file, name, flags);
 	emit_open(calls, when, OP_CREATE, open, 0, 0);
-	calls->names.at[name].is_in_ops = true;
 	if (!calls->files.at[file].is_linked_again) {
 		emit_name(calls, when, OP_UNLINK, name, 0);
 		calls->names.at[name].is_in_ops = false;
@@ -280,8 +279,9 @@ static uint32_t open_unnamed(struct calls *calls, const struct calls_when *when,
 {
 	uint32_t open;
 
-	(void)open_of(calls, when, fd);
-	open = open_known(calls, when, fd);
+	open = open_of(calls, when, fd);
+	calls->files.at[calls->opens.at[open].file].is_unknown = false;
+	calls->files.at[calls->opens.at[open].file].is_unnamed = true;
 	calls->opens.at[open].flags = flags;
 	calls->opens.at[open].is_position_known = true;
 	if (flags & CALLS_O_DIRECTORY)
@@ -289,6 +289,19 @@ static uint32_t open_unnamed(struct calls *calls, const struct calls_when *when,
 			   &(struct calls_facts){.type = CALLS_DIRECTORY});
 	if (flags & (CALLS_O_TRUNCATE | CALLS_O_TMPFILE))
 		file_size_is(&calls->files.at[calls->opens.at[open].file], 0);
+	return open;
+}
+
+/* The same file once more, at its beginning; its name may be gone. */
+static uint32_t open_again(struct calls *calls, const struct calls_when *when, uint32_t before,
+			   unsigned int flags)
+{
+	uint32_t open = open_add(calls, calls->opens.at[before].file, NONE, flags);
+
+	calls->opens.at[open].op_name = calls->opens.at[before].op_name;
+	for (size_t i = 0; i < calls->opens.at[before].users.count; i++)
+		open_used(calls, open, calls->opens.at[before].users.at[i]);
+	emit_open(calls, when, OP_OPEN, open, 0, 0);
 	return open;
 }
 
@@ -312,10 +325,7 @@ void calls_open(struct calls *calls, const struct calls_when *when, const struct
 		return;
 	descriptor_remove(calls, when, table, fd); /* its close() was not seen */
 	if (open != NONE && calls->opens.at[open].file != NONE) {
-		/* The same file once more, at its beginning. */
-		open = open_add(calls, calls->opens.at[open].file, calls->opens.at[open].op_name,
-				flags);
-		emit_open(calls, when, OP_OPEN, open, 0, 0);
+		open = open_again(calls, when, open, flags);
 	} else if (facts && facts->type == CALLS_OTHER) {
 		open = open_other(calls, flags);
 	} else if (flags & CALLS_O_TMPFILE) {
@@ -351,7 +361,28 @@ void calls_open(struct calls *calls, const struct calls_when *when, const struct
 
 /* ---- what is told of one ---- */
 
-/* A descriptor that was known by its number only has a name now. */
+/* The file with this inode, of which no name is told: it has one of its own. */
+static uint32_t file_numbered(struct calls *calls, const struct calls_facts *facts)
+{
+	uint32_t file = file_of_inode(calls, facts->device, facts->inode), name;
+	char text[96];
+	int bytes;
+
+	if (file != NONE)
+		return file;
+	bytes = snprintf(text, sizeof(text), "dev %u:%u ino 0x%llx",
+			 (unsigned int)(facts->device >> 32), (unsigned int)facts->device,
+			 (unsigned long long)facts->inode);
+	name = name_make_unique(calls, NAME_NOWHERE, text, (size_t)bytes);
+	calls->names.at[name].kind = NAME_FILE;
+	calls->names.at[name].existed = calls->names.at[name].is_in_ops = true;
+	file = file_add(calls, name);
+	calls->files.at[file].existed = true;
+	file_has_inode(calls, file, facts->device, facts->inode);
+	return file;
+}
+
+/* A descriptor that was known by its number only is told from others now. */
 static void unknown_named(struct calls *calls, const struct calls_when *when, int fd,
 			  const struct calls_facts *facts, uint32_t name)
 {
@@ -363,12 +394,15 @@ static void unknown_named(struct calls *calls, const struct calls_when *when, in
 
 	if (facts->is_deleted)
 		return;
-	file = file_named(calls, when, name, facts);
+	file = name == NONE ? file_numbered(calls, facts) : file_named(calls, when, name, facts);
 	open = file == NONE ? open_other(calls, before.flags)
 			    : open_add(calls, file, name, before.flags);
 	calls->opens.at[open].position = before.position;
 	calls->opens.at[open].is_position_known = before.is_position_known;
 	calls->opens.at[open].name = name;
+	if (descriptor_find(table->before, fd) &&
+	    descriptor_find(table->before, fd)->open == at->open)
+		descriptor_put(calls, when, table->before, fd, open, false);
 	descriptor_put(calls, when, table, fd, open, is_cloexec);
 }
 
@@ -386,14 +420,13 @@ static void known_anew(struct calls *calls, const struct calls_when *when, int f
 		file_facts(calls, calls->opens.at[open].file, facts);
 	} else if (facts->is_deleted) {
 		/* Its name is "path (deleted)"; the path itself may be another's. */
-		char text[PATH_BYTES_MAX + 16];
-		size_t bytes = facts->path_bytes < PATH_BYTES_MAX ? facts->path_bytes
-								  : (size_t)PATH_BYTES_MAX;
+		struct name_place place = name_place(calls, name);
 		uint32_t other;
 
-		memcpy(text, facts->path, bytes);
-		memcpy(text + bytes, " (deleted)", 10);
-		other = name_make_unique(calls, text, bytes + 10);
+		parents_present(calls, when, name);
+		other = name_make_deleted(
+			calls, place.parent == NONE ? (uint32_t)NAME_NOWHERE : place.parent,
+			place.text, place.bytes);
 		calls->names.at[other].kind = NAME_FILE;
 		calls->names.at[other].existed = calls->names.at[other].is_in_ops = true;
 		file = file_add(calls, other);
@@ -410,6 +443,11 @@ static void known_anew(struct calls *calls, const struct calls_when *when, int f
 		descriptor_put(calls, when, table, fd, open, false);
 }
 
+static bool has_no_name(const struct file *file)
+{
+	return file->is_unknown || file->is_unnamed;
+}
+
 /* Does it lead there by all that is known, so that there is nothing to do? */
 static bool leads_there(const struct calls *calls, uint32_t open, uint32_t name,
 			const struct calls_facts *facts)
@@ -418,12 +456,14 @@ static bool leads_there(const struct calls *calls, uint32_t open, uint32_t name,
 	const struct file *file = at->file == NONE ? NULL : &calls->files.at[at->file];
 
 	if (facts->type == CALLS_OTHER)
-		return !file || file->is_no_file || !file->is_unknown;
-	if (name == NONE || (name == at->name && !(file && file->is_unknown)))
+		return !file || file->is_no_file || !has_no_name(file);
+	if (name == NONE && !(facts->has_inode && file && has_no_name(file)))
+		return true;
+	if (name == at->name && !(file && has_no_name(file)))
 		return true;
 	if (!file)
 		return calls->names.at[name].is_pseudo;
-	if (file->is_unknown)
+	if (has_no_name(file))
 		return false;
 	if (facts->has_inode && file->has_inode)
 		return file->device == facts->device && file->inode == facts->inode;
@@ -446,8 +486,8 @@ void calls_known_file(struct calls *calls, const struct calls_when *when, int fd
 	} else if (!leads_there(calls, open, name, facts)) {
 		const struct open_file *known = &calls->opens.at[open];
 
-		if (known->file != NONE && calls->files.at[known->file].is_unknown &&
-		    name != NONE) {
+		if (known->file != NONE && has_no_name(&calls->files.at[known->file]) &&
+		    facts->type != CALLS_OTHER) {
 			unknown_named(calls, when, fd, facts, name);
 		} else if (known->file != NONE && facts->type == CALLS_OTHER) {
 			file_facts(calls, known->file, facts);
@@ -523,8 +563,10 @@ void calls_close(struct calls *calls, const struct calls_when *when, int fd, int
 	/* Whatever close() says, the descriptor is gone, unless there was none: fs/open.c. */
 	if (result < 0)
 		calls->counts.failed_others++;
-	if (result != CALLS_EBADF)
-		descriptor_remove(calls, when, task_get(calls, when)->table, fd);
+	if (result == CALLS_EBADF || fd < 0)
+		return;
+	descriptor_gone(calls, when, task_get(calls, when)->table, (uint32_t)fd, (uint32_t)fd);
+	descriptor_remove(calls, when, task_get(calls, when)->table, fd);
 }
 
 void calls_close_range(struct calls *calls, const struct calls_when *when, uint32_t first,
@@ -539,6 +581,8 @@ void calls_close_range(struct calls *calls, const struct calls_when *when, uint3
 	if (is_unshared)
 		calls_unshare(calls, when, CALLS_CLONE_FILES);
 	table = task_get(calls, when)->table;
+	if (!is_cloexec)
+		descriptor_gone(calls, when, table, first, last);
 	for (size_t i = table->descriptors.count; i-- > 0;) {
 		uint32_t fd = (uint32_t)table->descriptors.at[i].fd;
 

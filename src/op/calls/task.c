@@ -165,23 +165,36 @@ uint32_t open_known(struct calls *calls, const struct calls_when *when, int fd)
 	return at ? at->open : NONE;
 }
 
+static bool is_gone(const struct table *table, int fd)
+{
+	for (size_t i = table->gone.count; i-- > 0;)
+		if ((uint32_t)fd >= table->gone.at[i].first &&
+		    (uint32_t)fd <= table->gone.at[i].last)
+			return true;
+	return false;
+}
+
 uint32_t open_of(struct calls *calls, const struct calls_when *when, int fd)
 {
-	struct task *task = task_get(calls, when);
-	const struct descriptor *at = descriptor_find(task->table, fd);
+	struct table *table = task_get(calls, when)->table;
+	const struct descriptor *at = descriptor_find(table, fd);
 	uint32_t name, file, open;
 	char text[64];
 	int bytes;
 
-	if (at)
-		return at->open;
-	if (fd < 0)
-		return NONE;
-	if (task->pid)
-		bytes = snprintf(text, sizeof(text), "pid %u fd %d", task->pid, fd);
+	if (at || fd < 0)
+		return at ? at->open : NONE;
+	at = is_gone(table, fd) ? NULL : descriptor_find(table->before, fd);
+	if (at) {
+		open = at->open;
+		descriptor_put(calls, when, table, fd, open, false);
+		return open;
+	}
+	if (table->before->pid)
+		bytes = snprintf(text, sizeof(text), "pid %u fd %d", table->before->pid, fd);
 	else
 		bytes = snprintf(text, sizeof(text), "fd %d", fd);
-	name = name_make_unique(calls, text, (size_t)bytes);
+	name = name_make_unique(calls, NAME_NOWHERE, text, (size_t)bytes);
 	calls->names.at[name].kind = NAME_FILE;
 	calls->names.at[name].existed = true;
 	calls->names.at[name].is_in_ops = true;
@@ -190,8 +203,29 @@ uint32_t open_of(struct calls *calls, const struct calls_when *when, int fd)
 	calls->files.at[file].is_unknown = true;
 	open = open_add(calls, file, name, CALLS_O_WRITE);
 	calls->opens.at[open].is_position_known = false;
-	descriptor_put(calls, when, task->table, fd, open, false);
+	descriptor_put(calls, when, table, fd, open, false);
+	if (!is_gone(table, fd))
+		descriptor_put(calls, when, table->before, fd, open, false);
 	return open;
+}
+
+void descriptor_gone(struct calls *calls, const struct calls_when *when, struct table *table,
+		     uint32_t first, uint32_t last)
+{
+	if (first == last && descriptor_find(table, (int)first) &&
+	    !descriptor_find(table->before, (int)first))
+		return; /* it was opened since */
+	if (first == last && is_gone(table, (int)first))
+		return;
+	*array_push(&table->gone) = (struct range){first, last};
+	/* Nobody else can have it. */
+	for (size_t i = table->before->references == 1 ? table->before->descriptors.count : 0;
+	     i-- > 0;) {
+		int fd = table->before->descriptors.at[i].fd;
+
+		if ((uint32_t)fd >= first && (uint32_t)fd <= last)
+			descriptor_remove(calls, when, table->before, fd);
+	}
 }
 
 /* ---- what is shared ---- */
@@ -201,6 +235,10 @@ static struct table *table_copy(struct calls *calls, const struct table *from)
 	struct table *table = memory_alloc(1, sizeof(*table));
 
 	table->references = 1;
+	table->before = from ? from->before : memory_alloc(1, sizeof(*table));
+	table->before->references++;
+	for (size_t i = 0; from && i < from->gone.count; i++)
+		*array_push(&table->gone) = from->gone.at[i];
 	for (size_t i = 0; from && i < from->descriptors.count; i++) {
 		*array_push(&table->descriptors) = from->descriptors.at[i];
 		calls->opens.at[from->descriptors.at[i].open].references++;
@@ -214,7 +252,10 @@ static void table_put(struct calls *calls, const struct calls_when *when, struct
 		return;
 	for (size_t i = 0; i < table->descriptors.count; i++)
 		open_put(calls, when, table->descriptors.at[i].open);
+	if (table->before)
+		table_put(calls, when, table->before);
 	array_deinit(&table->descriptors);
+	array_deinit(&table->gone);
 	memory_free(table);
 }
 
@@ -257,6 +298,8 @@ void memory_put(struct calls *calls, const struct calls_when *when, struct memor
 
 /* ---- tasks ---- */
 
+enum { ALL_SHARED = CALLS_CLONE_FILES | CALLS_CLONE_FS | CALLS_CLONE_VM };
+
 static uint32_t task_add(struct calls *calls, uint32_t tid, uint32_t pid)
 {
 	uint32_t task;
@@ -269,6 +312,8 @@ static uint32_t task_add(struct calls *calls, uint32_t tid, uint32_t pid)
 	}
 	calls->tasks.at[task] = (struct task){.tid = tid, .pid = pid, .is_alive = true};
 	number_map_put(&calls->tids, tid, task);
+	calls->counts.threads++;
+	calls->counts.processes += tid == pid;
 	return task;
 }
 
@@ -312,7 +357,6 @@ static void task_remove(struct calls *calls, const struct calls_when *when, uint
 
 struct task *task_get(struct calls *calls, const struct calls_when *when)
 {
-	enum { ALL = CALLS_CLONE_FILES | CALLS_CLONE_FS | CALLS_CLONE_VM };
 	uint32_t task = number_map_get(&calls->tids, when->tid), leader = NONE;
 	struct calls_when of_leader = *when;
 
@@ -327,7 +371,9 @@ struct task *task_get(struct calls *calls, const struct calls_when *when)
 	}
 	task = task_add(calls, when->tid, when->pid ? when->pid : when->tid);
 	task_inherit(calls, &calls->tasks.at[task],
-		     leader != NONE ? &calls->tasks.at[leader] : NULL, ALL);
+		     leader != NONE ? &calls->tasks.at[leader] : NULL, ALL_SHARED);
+	if (leader == NONE)
+		calls->tasks.at[task].table->before->pid = calls->tasks.at[task].pid;
 	return &calls->tasks.at[task];
 }
 
@@ -362,6 +408,21 @@ void calls_fork(struct calls *calls, const struct calls_when *when, uint32_t chi
 	task_inherit(calls, &calls->tasks.at[task], &calls->tasks.at[parent], flags);
 }
 
+void calls_renumber(struct calls *calls, uint32_t tid, uint32_t new_tid)
+{
+	uint32_t task = number_map_get(&calls->tids, tid);
+
+	if (task == NONE || number_map_get(&calls->tids, new_tid) != NONE)
+		return;
+	number_map_remove(&calls->tids, tid);
+	number_map_put(&calls->tids, new_tid, task);
+	if (calls->tasks.at[task].pid == tid)
+		calls->tasks.at[task].pid = new_tid;
+	if (calls->tasks.at[task].table->before->pid == tid)
+		calls->tasks.at[task].table->before->pid = new_tid;
+	calls->tasks.at[task].tid = new_tid;
+}
+
 void calls_same_process(struct calls *calls, uint32_t tid, uint32_t of_tid)
 {
 	const struct calls_when when = {.time_ns = calls->time_ns, .tid = tid};
@@ -372,11 +433,15 @@ void calls_same_process(struct calls *calls, uint32_t tid, uint32_t of_tid)
 	if (tid == of_tid)
 		return;
 	(void)task_get(calls, &of);
+	if (number_map_get(&calls->tids, tid) == NONE) {
+		calls_fork(calls, &of, tid, ALL_SHARED | CALLS_CLONE_THREAD);
+		return;
+	}
 	task = task_get(calls, &when);
 	other = &calls->tasks.at[number_map_get(&calls->tids, of_tid)];
 	before = *task;
 	task->pid = other->pid;
-	task_inherit(calls, task, other, CALLS_CLONE_FILES | CALLS_CLONE_FS | CALLS_CLONE_VM);
+	task_inherit(calls, task, other, ALL_SHARED);
 	task_release(calls, &when, &before);
 }
 
@@ -453,7 +518,8 @@ void calls_chdir(struct calls *calls, const struct calls_when *when, const struc
 	}
 	if (found == NONE) {
 		/* Somewhere else, and it is not said where. */
-		place_is(calls, when, name_make_unique(calls, "unknown directory", 17));
+		place_is(calls, when,
+			 name_make_unique(calls, NAME_NOWHERE, "unknown directory", 17));
 		return;
 	}
 	name_present(calls, when, found, NAME_DIRECTORY);

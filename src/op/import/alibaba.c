@@ -24,12 +24,12 @@ static const struct request_columns columns = {
 	.reads = "r|read",
 	.writes = "w|write",
 	.device = "device,",
+	.header = "device_id,opcode,offset,length,timestamp",
 };
 
 static enum import_match alibaba_match(const unsigned char *head, size_t bytes, bool whole)
 {
-	return request_columns_match(&columns, "device_id,opcode,offset,length,timestamp", head,
-				     bytes, whole);
+	return request_columns_match(&columns, head, bytes, whole);
 }
 
 static bool alibaba_begin(struct import *import, struct error *error)

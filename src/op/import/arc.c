@@ -24,7 +24,7 @@ static const struct request_columns columns = {
 
 static enum import_match arc_match(const unsigned char *head, size_t bytes, bool whole)
 {
-	return request_columns_match(&columns, NULL, head, bytes, whole);
+	return request_columns_match(&columns, head, bytes, whole);
 }
 
 static bool arc_begin(struct import *import, struct error *error)

@@ -12,8 +12,8 @@
  *            512 bytes; RWBS has D for a discard, F before the W for a flush and behind it for FUA, N
  *            for neither; a C line's process is whoever was interrupted, so that the one that asked
  *            is looked for among the Q lines.
- * Differs    1. remaps are not followed: a partition's and its disk's lines are two devices', as
- *            blkparse shows them. 2. what was queued and did not complete is no I/O; it is counted.
+ * Differs    1. two devices, one on top of the other, are two files with the same requests; unless
+ *            remap lines show it and the upper one has no C lines: then it is left out. 2. what was queued and did not complete is no I/O; it is counted.
  *            3. commands that are no block requests (their bytes in parentheses) are left out.
  * Files      "MAJOR,MINOR"
  */
@@ -25,14 +25,20 @@
 #include "op/import.h"
 #include "op/request.h"
 
-enum { SECTOR_BYTES = 512, PENDING_MAX = 4096, FIELDS = 7 };
+enum { SECTOR_BYTES = 512, PENDING_MAX = 4096, FIELDS = 7, REMAPS_MAX = 256 };
 
 enum stage { STAGE_QUEUED, STAGE_ISSUED, STAGE_COMPLETED, STAGE_COUNT };
 
 struct device {
-	bool has[STAGE_COUNT]; /* lines of that stage, that read or write */
+	bool has[STAGE_COUNT]; /* lines of that stage, with sectors */
+	bool is_left_out;      /* its requests are seen completing on the device below */
 	bool has_path;
 	uint32_t path;
+};
+
+/* Requests of the one become requests of the other: a logical volume and its disk. */
+struct remap {
+	uint32_t above, below;
 };
 
 /* Asked for and not completed yet; sorted by device and first sector. */
@@ -48,6 +54,8 @@ struct blkparse {
 	struct requests requests;
 	struct path_table *devices; /* names; an id is an index of `by_device` */
 	ARRAY(struct device) by_device;
+	struct remap remaps[REMAPS_MAX];
+	size_t remap_count;
 	struct pending pending[PENDING_MAX];
 	size_t pending_count;
 	bool in_summary;
@@ -142,6 +150,24 @@ static const struct import_remark by_queue = {
 	.is_warning = true,
 };
 
+static const struct import_remark left_out_above = {
+	.key = "devices_left_out",
+	.one = "device has no completed requests, and they are seen on the device below: it is "
+	       "left out",
+	.many = "devices have no completed requests, and they are seen on the devices below: they "
+		"are "
+		"left out",
+	.is_warning = true,
+};
+
+static const struct import_remark stacked = {
+	.key = "stacked_devices",
+	.one = "device's requests are those of a device above it as well: they are counted on both",
+	.many = "devices' requests are those of devices above them as well: they are counted on "
+		"both",
+	.is_warning = true,
+};
+
 /* ---- a line ---- */
 
 static bool is_digit(unsigned char byte)
@@ -214,7 +240,8 @@ static bool sectors_read(const struct import *import, const struct row *row, str
 	unsigned int count = row_split(&rest, ' ', words, 3);
 	const unsigned char *bracket;
 
-	if (count >= 2 && field_is(&words[1], "+")) {
+	/* A process may have a plus in its name. */
+	if (count >= 2 && words[0].at[0] != '[' && field_is(&words[1], "+")) {
 		if (count < 3 || field_whole(&words[0], false, &event->sector) != NUMBER_FINE ||
 		    field_whole(&words[2], false, &event->sectors) != NUMBER_FINE)
 			return row_wrong(import, row, &event->rest, error,
@@ -310,10 +337,9 @@ static enum stage stage_of(const struct event *event)
 	}
 }
 
-static uint32_t device_find(struct blkparse *state, const struct event *event)
+static uint32_t device_find(struct blkparse *state, const struct field *name)
 {
-	uint32_t device =
-		path_intern(state->devices, (const char *)event->device.at, event->device.bytes);
+	uint32_t device = path_intern(state->devices, (const char *)name->at, name->bytes);
 
 	while (state->by_device.count <= device)
 		*array_push(&state->by_device) = (struct device){0};
@@ -456,6 +482,29 @@ static uint32_t path_of(struct import *import, uint32_t device)
 	return at->path;
 }
 
+/* "206848 + 64 <- (8,2) 2048": from a sector of that device. */
+static void remap_survey(struct blkparse *state, const struct event *event)
+{
+	const unsigned char *end = event->rest.at + event->rest.bytes;
+	const unsigned char *open = memchr(event->rest.at, '(', event->rest.bytes);
+	const unsigned char *close = open ? memchr(open, ')', (size_t)(end - open)) : NULL;
+	struct field name;
+	struct remap remap;
+
+	if (!close)
+		return;
+	name = (struct field){open + 1, (size_t)(close - open - 1)};
+	if (!is_device(&name) || state->remap_count == REMAPS_MAX)
+		return;
+	remap.above = device_find(state, &name);
+	remap.below = device_find(state, &event->device);
+	for (size_t i = 0; i < state->remap_count; i++) {
+		if (state->remaps[i].above == remap.above && state->remaps[i].below == remap.below)
+			return;
+	}
+	state->remaps[state->remap_count++] = remap;
+}
+
 /* First reading: which stages are there, and how far does the device reach? */
 static void event_survey(struct import *import, const struct event *event)
 {
@@ -464,9 +513,11 @@ static void event_survey(struct import *import, const struct event *event)
 	enum stage stage = stage_of(event);
 	uint32_t device;
 
+	if (event->action[0] == 'A')
+		remap_survey(state, event);
 	if (stage == STAGE_COUNT || !event->sectors)
 		return;
-	device = device_find(state, event);
+	device = device_find(state, &event->device);
 	state->by_device.at[device].has[stage] = true;
 	if ((kind == REQUEST_READ || kind == REQUEST_WRITE) && !event->has_failed)
 		import_file_found(import, path_of(import, device),
@@ -511,12 +562,13 @@ static bool event_deliver(struct import *import, const struct row *row, const st
 		import_note(import, &other_lines, 1, row->line);
 		return true;
 	}
-	device = device_find(state, event);
+	device = device_find(state, &event->device);
 	if (event->sectors && stage == STAGE_QUEUED)
 		pending_add(import, device, event, row->line);
 	if (event->sectors && stage == STAGE_ISSUED)
 		pending_issue(import, device, event, row->line);
-	if (stage != stage_taken(&state->by_device.at[device])) {
+	if (stage != stage_taken(&state->by_device.at[device]) ||
+	    state->by_device.at[device].is_left_out) {
 		import_note(import, &other_lines, 1, row->line);
 		return true;
 	}
@@ -546,10 +598,21 @@ static void end_note(struct import *import)
 	for (size_t i = 0; i < state->by_device.count; i++) {
 		const struct device *device = &state->by_device.at[i];
 
-		if (device->has_path && stage_taken(device) == STAGE_ISSUED)
+		if (!device->has_path)
+			continue;
+		if (device->is_left_out)
+			import_note(import, &left_out_above, 1, 0);
+		else if (stage_taken(device) == STAGE_ISSUED)
 			import_note(import, &by_issue, 1, 0);
-		if (device->has_path && stage_taken(device) == STAGE_QUEUED)
+		else if (stage_taken(device) == STAGE_QUEUED)
 			import_note(import, &by_queue, 1, 0);
+	}
+	for (size_t i = 0; i < state->remap_count; i++) {
+		const struct device *above = &state->by_device.at[state->remaps[i].above];
+		const struct device *below = &state->by_device.at[state->remaps[i].below];
+
+		if (above->has_path && below->has_path && !above->is_left_out)
+			import_note(import, &stacked, 1, 0);
 	}
 }
 
@@ -635,6 +698,12 @@ static bool blkparse_again(struct import *import, struct error *error)
 	struct blkparse *state = import->state;
 
 	(void)error;
+	for (size_t i = 0; i < state->remap_count; i++) {
+		struct device *above = &state->by_device.at[state->remaps[i].above];
+		const struct device *below = &state->by_device.at[state->remaps[i].below];
+
+		above->is_left_out |= !above->has[STAGE_COMPLETED] && below->has[STAGE_COMPLETED];
+	}
 	state->rows = (struct rows){0};
 	state->in_summary = false;
 	state->latest_ns = 0;
@@ -662,17 +731,21 @@ static enum import_match blkparse_match(const unsigned char *head, size_t bytes,
 
 	while (row_peek(&at, head + bytes, whole, &row)) {
 		static const char around[] = "Input file ";
+		bool is_event_row;
 
 		if ((size_t)(row.end - row.at) > sizeof(around) &&
 		    memcmp(row.at, around, sizeof(around) - 1) == 0)
 			continue;
-		rows++;
-		events += row_split(&row, ' ', fields, FIELDS) >= FIELDS && is_device(&fields[0]) &&
-			  field_whole(&fields[1], false, &number) == NUMBER_FINE &&
-			  field_whole(&fields[2], false, &number) == NUMBER_FINE &&
-			  field_scaled(&fields[3], 1, &number) == NUMBER_FINE &&
-			  field_whole(&fields[4], false, &number) == NUMBER_FINE &&
-			  fields[5].bytes <= 2;
+		is_event_row = row_split(&row, ' ', fields, FIELDS) >= FIELDS &&
+			       is_device(&fields[0]) &&
+			       field_whole(&fields[1], false, &number) == NUMBER_FINE &&
+			       field_whole(&fields[2], false, &number) == NUMBER_FINE &&
+			       field_scaled(&fields[3], 1, &number) == NUMBER_FINE &&
+			       field_whole(&fields[4], false, &number) == NUMBER_FINE &&
+			       fields[5].bytes <= 2;
+		/* A file's last line may be cut in its middle. */
+		rows += is_event_row || row.is_ended || !rows;
+		events += is_event_row;
 	}
 	return rows && events * 4 >= rows * 3 ? IMPORT_LIKELY : IMPORT_NO;
 }

@@ -664,7 +664,11 @@ static bool csv_begin(struct import *import, struct error *error)
 			row.count = 0;
 	}
 	if (row.count != FIELD_COUNT) {
-		error_at(error, input->name, 1, 1, "the header line was expected: %s", header);
+		error_at(
+			error, input->name, 1, 1,
+			"the header line was expected: %s (of another text, --columns says what is "
+			"where)",
+			header);
 		return row_point(import, &row, row.at, row.bytes, error);
 	}
 	input->at = row.next;

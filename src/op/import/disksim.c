@@ -32,7 +32,7 @@ static const struct request_columns columns = {
 
 static enum import_match disksim_match(const unsigned char *head, size_t bytes, bool whole)
 {
-	return request_columns_match(&columns, NULL, head, bytes, whole);
+	return request_columns_match(&columns, head, bytes, whole);
 }
 
 /* Is there a decimal point in one of the first times? */

@@ -25,7 +25,7 @@ static const struct request_columns columns = {
 
 static enum import_match lirs_match(const unsigned char *head, size_t bytes, bool whole)
 {
-	return request_columns_match(&columns, NULL, head, bytes, whole);
+	return request_columns_match(&columns, head, bytes, whole);
 }
 
 static bool lirs_begin(struct import *import, struct error *error)

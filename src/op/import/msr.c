@@ -29,13 +29,12 @@ static const struct request_columns columns = {
 	.reads = "read|r",
 	.writes = "write|w",
 	.device = "",
+	.header = "timestamp,hostname,disknumber,type,offset,size,responsetime",
 };
 
 static enum import_match msr_match(const unsigned char *head, size_t bytes, bool whole)
 {
-	return request_columns_match(&columns,
-				     "timestamp,hostname,disknumber,type,offset,size,responsetime",
-				     head, bytes, whole);
+	return request_columns_match(&columns, head, bytes, whole);
 }
 
 static bool msr_begin(struct import *import, struct error *error)

@@ -25,11 +25,12 @@ static const struct request_columns columns = {
 	.reads = "r|read",
 	.writes = "w|write",
 	.device = "asu,",
+	.header = "asu,lba,size,opcode,timestamp",
 };
 
 static enum import_match spc_match(const unsigned char *head, size_t bytes, bool whole)
 {
-	return request_columns_match(&columns, "asu,lba,size,opcode,timestamp", head, bytes, whole);
+	return request_columns_match(&columns, head, bytes, whole);
 }
 
 static bool spc_begin(struct import *import, struct error *error)

@@ -17,7 +17,10 @@
  *            which nothing tells where it comes from is a process of its own, unless strace said that
  *            it attached to one with so many threads. Lines without a number are the first process's,
  *            or, when there are others, of the only one left.
- * -ff        writes a file for each thread, NAME.PID: see strace_files.h.
+ * Terminals  what strace and the traced programs write there comes in the middle of lines: a call that
+ *            another process attaches to, or that writes there itself, is put together again.
+ * -ff        writes a file for each thread, NAME.PID. Such a file is read alone if it is named itself; NAME, or a directory,
+ *            means all of them, in the order of their time stamps (op/file_set.h).
  * Source     strace 4.26 to 6.1: src/strace.c (printleader), src/syscall.c, src/util.c, strace(1).
  */
 #include <stdio.h>
@@ -25,12 +28,14 @@
 
 #include "base/size.h"
 #include "op/call_ops.h"
+#include "op/file_set.h"
 #include "op/import.h"
 #include "op/number_map.h"
 #include "op/rows.h"
 #include "op/syscall.h"
 
 enum {
+	OUTPUT_LINES_MAX = 10000,          /* in the middle of one call */
 	LINE_BYTES_MAX = 64 * 1024 * 1024, /* strings are as long as -s says, times four */
 	PID_MAX = 4194304,                 /* Linux include/linux/threads.h, PID_MAX_LIMIT */
 	DAY_S = 24 * 3600,
@@ -52,11 +57,26 @@ struct thread {
 	struct pending pending;
 };
 
+/*
+ * A line that was interrupted on a terminal: by a message of strace's, and then the next line goes on
+ * with it, or by what the call itself wrote there, up to a line that ends with a result.
+ */
+enum broken_by { BROKEN_NOT, BROKEN_BY_MESSAGE, BROKEN_BY_OUTPUT };
+
+struct broken {
+	enum broken_by by;
+	char *text;
+	size_t bytes, capacity;
+	uint64_t line, lines;
+};
+
 enum clock { CLOCK_UNKNOWN, CLOCK_NONE, CLOCK_DAY, CLOCK_EPOCH, CLOCK_RELATIVE };
 
 struct strace {
 	struct rows rows;
+	struct input *input; /* the one that is import's own, while rows are another file's */
 	struct call_ops ops;
+	struct broken broken;
 	ARRAY(struct thread) threads;
 	struct number_map tids;
 	enum clock clock;
@@ -64,6 +84,7 @@ struct strace {
 	uint64_t time_ns;           /* since the first */
 	uint64_t days;
 	uint32_t main_tid;        /* of lines without a number; 0: not known */
+	uint32_t file_tid;        /* likewise, by the name of the file that the row is of */
 	uint32_t attached_leader; /* "Process N attached with K threads"; 0: none, or several */
 	uint32_t attached_left, attached_count;
 	bool has_numbered; /* there were lines with a number */
@@ -552,7 +573,7 @@ static void main_is(struct strace *state, uint32_t tid)
 
 	if (!main)
 		return;
-	calls_same_process(state->ops.calls, tid, state->main_tid);
+	calls_renumber(state->ops.calls, state->main_tid, tid);
 	/* It is the same thread: what has begun goes on under its number. */
 	number_map_remove(&state->tids, state->main_tid);
 	number_map_put(&state->tids, tid, (uint32_t)(main - state->threads.at));
@@ -571,7 +592,7 @@ static uint32_t line_tid(struct strace *state, const struct line *line)
 	uint32_t tid = line->tid;
 
 	if (!line->has_tid) {
-		tid = unnumbered_tid(state);
+		tid = state->file_tid ? state->file_tid : unnumbered_tid(state);
 		if (!thread_find(state, tid))
 			(void)thread_add(state, tid);
 		return tid;
@@ -596,7 +617,8 @@ static uint32_t line_tid(struct strace *state, const struct line *line)
 
 static void pending_drop(struct import *import, struct thread *thread)
 {
-	if (thread->pending.is_there && thread->pending.kind)
+	if (thread->pending.is_there && thread->pending.kind &&
+	    !syscall_is_exit(thread->pending.kind))
 		import_note(import, &unreturned, 1, thread->pending.line);
 	thread->pending.is_there = false;
 	thread->pending.child = 0;
@@ -615,6 +637,11 @@ static void thread_exits(struct import *import, uint32_t tid, uint64_t line)
 	thread->is_alive = false;
 }
 
+static bool is_of_files(const struct import *import)
+{
+	return import->files && import->files->members.count > 1;
+}
+
 /* ---- what a line says ---- */
 
 static void call_tell(struct import *import, uint32_t tid, uint64_t time_ns, uint64_t line,
@@ -624,7 +651,8 @@ static void call_tell(struct import *import, uint32_t tid, uint64_t time_ns, uin
 	struct calls_when when = when_of(state, tid, line);
 	enum syscall_way way;
 
-	if (!call->kind)
+	/* In a file of its own a wait stands where it began, before what the child did meanwhile. */
+	if (!call->kind || (is_of_files(import) && syscall_is_wait(call->kind)))
 		return;
 	when.time_ns = time_ns;
 	way = syscall_way(call->kind);
@@ -643,6 +671,19 @@ static void call_tell(struct import *import, uint32_t tid, uint64_t time_ns, uin
 			(void)thread_add(state, (uint32_t)call->result);
 	}
 	syscall_tell(state->ops.calls, &when, call);
+}
+
+/* exit() never returns; others were interrupted, and begin again. */
+static void unreturned_tell(struct import *import, uint32_t tid, uint64_t line,
+			    const struct syscall *call)
+{
+	struct strace *state = import->state;
+	struct calls_when when = when_of(state, tid, line);
+
+	if (call->kind && syscall_is_exit(call->kind))
+		syscall_tell(state->ops.calls, &when, call);
+	else if (call->kind)
+		import_note(import, &unreturned, 1, line);
 }
 
 static void pending_keep(struct pending *pending, const char *text, size_t bytes)
@@ -728,8 +769,8 @@ static bool resumed_read(struct import *import, const struct line *line, uint32_
 		return false;
 	if (verdict == CALL_FINE)
 		call_tell(import, tid, pending->time_ns, line->number, &call, duration_ns);
-	else if (pending->kind)
-		import_note(import, &unreturned, 1, pending->line);
+	else
+		unreturned_tell(import, tid, line->number, &call);
 	thread = thread_find(state, tid); /* a child may have been added */
 	thread->pending.is_there = false;
 	thread->pending.child = 0;
@@ -845,19 +886,172 @@ static bool payload_read(struct import *import, const struct line *line, uint32_
 		call_tell(import, tid, state->time_ns, line->number, &call, duration_ns);
 		return true;
 	case CALL_UNRETURNED:
-		/* exit() never does; others were interrupted, and begin again. */
-		if (call.kind && begins(line->at, line->end, "exit")) {
-			struct calls_when when = when_of(state, tid, line->number);
-
-			syscall_tell(state->ops.calls, &when, &call);
-		} else if (call.kind) {
-			import_note(import, &unreturned, 1, line->number);
-		}
+		unreturned_tell(import, tid, line->number, &call);
 		return true;
 	case CALL_WRONG:
 		break;
 	}
 	return false;
+}
+
+/* Is it one of strace's lines? */
+static bool is_strace(const struct row *row, bool *is_call)
+{
+	struct stamp stamp;
+	struct line line = line_split(row, &stamp);
+	struct syscall call = {0};
+	uint64_t duration_ns;
+
+	*is_call = false;
+	if (begins(line.at, line.end, "+++ ") || begins(line.at, line.end, "--- SIG") ||
+	    begins(line.at, line.end, "strace: Process "))
+		return true;
+	if (begins(line.at, line.end, "<... "))
+		return memmem(line.at, (size_t)(line.end - line.at), " resumed>", 9) != NULL;
+	*is_call = name_end(line.at, line.end) &&
+		   (ends(line.at, line.end, "<unfinished ...>") ||
+		    call_read(line.at, line.end, &call, &duration_ns) != CALL_WRONG);
+	return *is_call;
+}
+
+/* ---- lines that a terminal broke ---- */
+
+enum broken_state { BROKEN_NONE, BROKEN_LASTS, BROKEN_MENDED, BROKEN_LOST };
+
+static void broken_keep(struct broken *broken, const char *text, size_t bytes)
+{
+	if (broken->bytes + bytes > broken->capacity) {
+		broken->capacity = (broken->bytes + bytes) * 2;
+		broken->text = memory_resize(broken->text, broken->capacity, 1);
+	}
+	memcpy(broken->text + broken->bytes, text, bytes);
+	broken->bytes += bytes;
+}
+
+/* Where "strace: Process 4101 attached" begins at the line's end; NULL: it does not. */
+static const char *message_at_end(const struct line *line)
+{
+	size_t bytes = (size_t)(line->end - line->at);
+	const char *at = memmem(line->at, bytes, "Process ", 8), *digits;
+	uint64_t number;
+
+	if (!at)
+		return NULL;
+	digits = at + 8;
+	if (!digits_read(&digits, line->end, &number) ||
+	    (!begins(digits, line->end, " attached") && !begins(digits, line->end, " detached")) ||
+	    line->end - digits > 40)
+		return NULL;
+	if (at - line->at >= 8 && memcmp(at - 8, "strace: ", 8) == 0)
+		at -= 8;
+	return at;
+}
+
+/* ")      = 6" at the line's end; NULL: there is none. */
+static const char *result_at_end(const char *at, const char *end)
+{
+	const char *close = end;
+
+	while ((close = memrchr(at, ')', (size_t)(close - at)))) {
+		const char *equals = blanks_skip(close + 1, end);
+
+		if (equals > close + 1 && begins(equals, end, "= "))
+			return close;
+	}
+	return NULL;
+}
+
+/* Is ")   = 6" at `close` this result? */
+static bool is_result(const char *close, const char *end, uint64_t expected)
+{
+	const char *at = blanks_skip(close + 1, end) + 1;
+	uint64_t number;
+
+	at = blanks_skip(at, end);
+	return digits_read(&at, end, &number) && number == expected;
+}
+
+/* The end of what is its own in a write's line: its third argument's digits. NULL: it is no write. */
+static const char *write_cut(const struct line *line)
+{
+	const char *name = name_end(line->at, line->end), *at;
+	const struct syscall_kind *kind =
+		name ? syscall_named(line->at, (size_t)(name - line->at)) : NULL;
+	struct syscall call = {0};
+
+	if (!kind || syscall_way(kind) != SYSCALL_WRITES)
+		return NULL;
+	(void)arguments_split(name + 1, line->end, &call);
+	if (call.argument_count < 2)
+		return NULL;
+	at = call.arguments[1].at + call.arguments[1].bytes;
+	if (at == line->end || *at != ',')
+		return NULL;
+	at = blanks_skip(at + 1, line->end);
+	if (at == line->end || !is_digit(*at))
+		return NULL;
+	while (at < line->end && is_digit(*at))
+		at++;
+	return at;
+}
+
+/* A line that is no call as it stands: is it broken? What there is of it is kept. */
+static enum broken_state broken_begins(struct broken *broken, const struct row *row,
+				       const struct line *line)
+{
+	const char *from = (const char *)row->at, *cut = message_at_end(line), *close;
+
+	broken->by = cut ? BROKEN_BY_MESSAGE : BROKEN_BY_OUTPUT;
+	if (!cut)
+		cut = write_cut(line);
+	if (!cut || !row->is_ended) {
+		broken->by = BROKEN_NOT;
+		return BROKEN_NONE;
+	}
+	broken->line = row->line;
+	broken->lines = broken->bytes = 0;
+	broken_keep(broken, from, (size_t)(cut - from));
+	/*
+	 * All of it is in one line, with a parenthesis in what was written, and without a line end:
+	 * then the line shows as many bytes as were written.
+	 */
+	close = broken->by == BROKEN_BY_OUTPUT ? result_at_end(cut, line->end) : NULL;
+	if (!close || !is_result(close, line->end, (uint64_t)(close - cut)))
+		return BROKEN_LASTS;
+	broken_keep(broken, close, (size_t)(line->end - close));
+	broken->by = BROKEN_NOT;
+	return BROKEN_MENDED;
+}
+
+static enum broken_state broken_goes_on(struct broken *broken, const struct row *row)
+{
+	const char *at = (const char *)row->at, *end = (const char *)row->end, *rest = at;
+	bool is_call;
+
+	if (broken->by == BROKEN_NOT)
+		return BROKEN_NONE;
+	if (broken->by == BROKEN_BY_OUTPUT) {
+		rest = begins(blanks_skip(at, end), end, "<unfinished ...>")
+			       ? at
+			       : result_at_end(at, end);
+		if (rest != at && is_strace(row, &is_call) && is_call)
+			return BROKEN_LOST;
+		if (!rest)
+			return ++broken->lines < OUTPUT_LINES_MAX ? BROKEN_LASTS : BROKEN_LOST;
+	}
+	broken_keep(broken, rest, (size_t)(end - rest));
+	return BROKEN_MENDED;
+}
+
+/* As if it had been in one piece. */
+static struct row broken_row(const struct broken *broken, const struct row *row)
+{
+	return (struct row){
+		.at = (const unsigned char *)broken->text,
+		.end = (const unsigned char *)broken->text + broken->bytes,
+		.line = broken->line,
+		.is_ended = row->is_ended,
+	};
 }
 
 /* ---- reading ---- */
@@ -895,23 +1089,33 @@ static void stamp_take(struct import *import, const struct stamp *stamp, uint64_
 	state->time_ns = ns > state->first_ns ? ns - state->first_ns : 0;
 }
 
-static bool row_read(struct import *import, const struct row *row, struct error *error)
+/* `is_mended`: it was in pieces, and its first one was looked at already. */
+static bool line_read(struct import *import, const struct row *row, bool is_mended,
+		      struct error *error)
 {
 	struct strace *state = import->state;
 	struct stamp stamp;
-	struct line line;
+	struct line line = line_split(row, &stamp);
+	struct row whole;
 	uint32_t tid;
 
-	if (row->is_too_long)
-		return row_wrong(import, row, NULL, error, "the line is longer than 64 MiB");
-	line = line_split(row, &stamp);
 	if (is_around(state, &line) || attached_read(state, &line))
 		return true;
-	stamp_take(import, &stamp, row->line);
+	if (!is_mended)
+		stamp_take(import, &stamp, row->line);
 	tid = line_tid(state, &line);
 	if (payload_read(import, &line, tid)) {
 		import->rows++;
 		return true;
+	}
+	switch (is_mended ? BROKEN_NONE : broken_begins(&state->broken, row, &line)) {
+	case BROKEN_LASTS:
+		return true;
+	case BROKEN_MENDED:
+		whole = broken_row(&state->broken, row);
+		return line_read(import, &whole, true, error);
+	default:
+		break;
 	}
 	if (!row->is_ended) {
 		import_note(import, &import_last_line_cut, 1, row->line);
@@ -921,16 +1125,107 @@ static bool row_read(struct import *import, const struct row *row, struct error 
 			 "a system call was expected, as in \"close(3) = 0\"");
 }
 
+static bool row_read(struct import *import, const struct row *row, struct error *error)
+{
+	struct strace *state = import->state;
+	struct broken *broken = &state->broken;
+	struct row whole;
+	struct error failure;
+
+	if (row->is_too_long)
+		return row_wrong(import, row, NULL, error, "the line is longer than 64 MiB");
+	switch (broken_goes_on(broken, row)) {
+	case BROKEN_NONE:
+		return line_read(import, row, false, error);
+	case BROKEN_LASTS:
+		return true;
+	case BROKEN_MENDED:
+		broken->by = BROKEN_NOT;
+		whole = broken_row(broken, row);
+		return line_read(import, &whole, true, error);
+	case BROKEN_LOST:
+		break;
+	}
+	broken->by = BROKEN_NOT;
+	whole = broken_row(broken, row);
+	row_wrong(import, &whole, NULL, &failure, "this call does not end");
+	if (!import_row_wrong(import, &failure)) {
+		*error = failure;
+		return false;
+	}
+	return line_read(import, row, false, error);
+}
+
+/* One file of several was named. */
+static void siblings_remark(struct import *import)
+{
+	size_t bytes = strlen(import->input->name);
+	char *stem = memory_alloc(bytes + 1, 1);
+	struct file_set *all;
+
+	memcpy(stem, import->input->name, bytes);
+	stem[strrchr(stem, '.') - stem] = '\0';
+	all = file_set_find(stem);
+	if (all && all->members.count > 1)
+		import_remark(import, "one_of_files", false, 0,
+			      "one of %zu files of strace -ff: %.200s means all of them",
+			      all->members.count, stem);
+	file_set_destroy(all);
+	memory_free(stem);
+}
+
 static void reading_finish(struct import *import)
 {
 	struct strace *state = import->state;
 
+	if (state->broken.by != BROKEN_NOT)
+		import_note(import, &import_last_line_cut, 1, state->broken.line);
 	for (size_t i = 0; i < state->threads.count; i++)
 		pending_drop(import, &state->threads.at[i]);
 	if (state->clock == CLOCK_UNKNOWN)
 		import_note(import, &no_stamps, 1, 0);
+	if (is_of_files(import))
+		import_remark(import, "files", false, 0,
+			      "%zu files of strace -ff, in the order of their time stamps",
+			      import->files->members.count);
+	else if (state->main_tid && !state->has_numbered)
+		siblings_remark(import);
 	import_note(import, &cannot_see, 1, 0);
 	call_ops_finish(&state->ops, import);
+}
+
+/* For file_set.h: of the time of day or since 1970, and no other. */
+static bool row_stamp(const struct row *row, uint64_t *ns, bool *is_day)
+{
+	struct stamp stamp;
+
+	(void)line_split(row, &stamp);
+	*ns = stamp.ns;
+	*is_day = stamp.clock == CLOCK_DAY;
+	return stamp.clock == CLOCK_DAY || stamp.clock == CLOCK_EPOCH;
+}
+
+static enum row_found row_get(struct import *import, struct row *row, struct error *error)
+{
+	struct strace *state = import->state;
+	enum row_found found;
+
+	if (!is_of_files(import))
+		return row_next(&state->rows, import, row, error);
+	found = file_set_next(import->files, import, row_stamp, row, &state->file_tid, error);
+	if (found != ROW_FOUND)
+		import->input = state->input;
+	return found;
+}
+
+/* Of one of several files nobody could say which line it is. */
+static bool row_of_one_read(struct import *import, struct row *row, struct error *error)
+{
+	struct strace *state = import->state;
+	bool fine = row_read(import, row, error) || import_row_wrong(import, error);
+
+	import->input = state->input;
+	return fine;
 }
 
 static bool strace_next(struct import *import, struct op *ops, size_t count, size_t *got,
@@ -943,7 +1238,7 @@ static bool strace_next(struct import *import, struct op *ops, size_t count, siz
 		*got = call_ops_take(&state->ops, ops, count);
 		if (*got)
 			return true;
-		switch (row_next(&state->rows, import, &row, error)) {
+		switch (row_get(import, &row, error)) {
 		case ROW_FOUND:
 			break;
 		case ROW_END:
@@ -954,7 +1249,7 @@ static bool strace_next(struct import *import, struct op *ops, size_t count, siz
 		case ROW_FAILED:
 			return false;
 		}
-		if (!row_read(import, &row, error) && !import_row_wrong(import, error))
+		if (!row_of_one_read(import, &row, error))
 			return false;
 	}
 }
@@ -967,14 +1262,39 @@ static void threads_deinit(struct strace *state)
 	number_map_deinit(&state->tids);
 }
 
+static bool reading_begin(struct import *import, struct error *error)
+{
+	struct strace *state = import->state;
+
+	state->input = import->input;
+	state->rows.bytes_max = LINE_BYTES_MAX;
+	return !is_of_files(import) ||
+	       file_set_begin(import->files, LINE_BYTES_MAX, row_stamp, error);
+}
+
+/* "trace.4100", of -ff; 0: the name says nothing. */
+static uint32_t name_number(const char *name)
+{
+	size_t bytes = strlen(name), at = bytes;
+	const char *digits;
+	uint64_t number;
+
+	while (at > 0 && is_digit(name[at - 1]))
+		at--;
+	digits = name + at;
+	if (at == 0 || name[at - 1] != '.' || !digits_read(&digits, name + bytes, &number) ||
+	    number > PID_MAX)
+		return 0;
+	return (uint32_t)number;
+}
+
 static bool strace_begin(struct import *import, struct error *error)
 {
 	struct strace *state = import->state;
 
-	(void)error;
-	state->rows.bytes_max = LINE_BYTES_MAX;
+	state->main_tid = name_number(import->input->name);
 	call_ops_begin(&state->ops, import);
-	return true;
+	return reading_begin(import, error);
 }
 
 static bool strace_again(struct import *import, struct error *error)
@@ -982,11 +1302,11 @@ static bool strace_again(struct import *import, struct error *error)
 	struct strace *state = import->state;
 	struct call_ops ops = state->ops;
 
-	(void)error;
 	threads_deinit(state);
-	*state = (struct strace){.ops = ops, .rows.bytes_max = LINE_BYTES_MAX};
+	memory_free(state->broken.text);
+	*state = (struct strace){.ops = ops, .main_tid = name_number(import->input->name)};
 	call_ops_again(&state->ops, import);
-	return true;
+	return reading_begin(import, error);
 }
 
 static void strace_end(struct import *import)
@@ -996,30 +1316,11 @@ static void strace_end(struct import *import)
 	if (!state)
 		return;
 	threads_deinit(state);
+	memory_free(state->broken.text);
 	call_ops_deinit(&state->ops);
 }
 
-/* Is it one of strace's lines? */
-static bool is_strace(const struct row *row, bool *is_call)
-{
-	struct stamp stamp;
-	struct line line = line_split(row, &stamp);
-	struct syscall call = {0};
-	uint64_t duration_ns;
-
-	*is_call = false;
-	if (begins(line.at, line.end, "+++ ") || begins(line.at, line.end, "--- SIG") ||
-	    begins(line.at, line.end, "strace: Process "))
-		return true;
-	if (begins(line.at, line.end, "<... "))
-		return memmem(line.at, (size_t)(line.end - line.at), " resumed>", 9) != NULL;
-	*is_call = name_end(line.at, line.end) &&
-		   (ends(line.at, line.end, "<unfinished ...>") ||
-		    call_read(line.at, line.end, &call, &duration_ns) != CALL_WRONG);
-	return *is_call;
-}
-
-/* Of the lines in sight, half are strace's: programs write to the same terminal. */
+/* Of the lines in sight, a third are strace's as they stand: programs write to the same terminal. */
 static enum import_match strace_match(const unsigned char *head, size_t bytes, bool whole)
 {
 	const unsigned char *at = head;
@@ -1033,12 +1334,13 @@ static enum import_match strace_match(const unsigned char *head, size_t bytes, b
 		fine += is_strace(&row, &is_call);
 		calls += is_call;
 	}
-	return calls && fine * 2 >= rows ? IMPORT_LIKELY : IMPORT_NO;
+	return calls && fine * 3 >= rows ? IMPORT_LIKELY : IMPORT_NO;
 }
 
 const struct import_format format_strace = {
 	.about = {.name = "strace", .summary = "the text that strace writes, with most options"},
 	.readings = IMPORT_TWICE,
+	.reads_sets = true,
 	.state_bytes = sizeof(struct strace),
 	.match = strace_match,
 	.begin = strace_begin,

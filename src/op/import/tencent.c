@@ -22,15 +22,15 @@ static const struct request_columns columns = {
 	.time_tick_ns = NS_PER_SECOND,
 	.offset_unit_bytes = 512,
 	.bytes_unit_bytes = 512,
-	.reads = "0|r|read",
-	.writes = "1|w|write",
+	.reads = "0",
+	.writes = "1",
 	.device = "volume,",
+	.header = "timestamp,offset,size,iotype,volumeid",
 };
 
 static enum import_match tencent_match(const unsigned char *head, size_t bytes, bool whole)
 {
-	return request_columns_match(&columns, "timestamp,offset,size,iotype,volumeid", head, bytes,
-				     whole);
+	return request_columns_match(&columns, head, bytes, whole);
 }
 
 static bool tencent_begin(struct import *import, struct error *error)
