@@ -37,6 +37,7 @@ struct name {
 	const char *text; /* not ended by NUL */
 	uint32_t bytes;
 	uint32_t parent;
+	uint32_t first_child, next_child, prev_child; /* in that directory; NONE: no more */
 	uint32_t hash, next_in_bucket;
 	uint32_t file;         /* NONE: none is known */
 	uint32_t next_of_file; /* another name of the same file */

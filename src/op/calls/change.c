@@ -374,6 +374,26 @@ void calls_mkdir(struct calls *calls, const struct calls_when *when, const struc
 	directory_appears(calls, when, found);
 }
 
+/*
+ * What could be removed was empty: by the ops, too, though nobody saw what was in it go. (A file that
+ * is open goes on under a name of its own in there, which has no place then.)
+ */
+static void directory_empty(struct calls *calls, const struct calls_when *when, uint32_t name)
+{
+	for (uint32_t child = calls->names.at[name].first_child, next; child != NONE;
+	     child = next) {
+		bool is_directory = calls->names.at[child].kind == NAME_DIRECTORY;
+
+		next = calls->names.at[child].next_child;
+		if (!calls->names.at[child].is_in_ops)
+			continue;
+		calls->counts.changes_unseen++;
+		if (is_directory)
+			directory_empty(calls, when, child);
+		name_gone(calls, when, child, is_directory ? OP_RMDIR : OP_UNLINK);
+	}
+}
+
 void calls_rmdir(struct calls *calls, const struct calls_when *when, const struct calls_name *name,
 		 int64_t result)
 {
@@ -386,6 +406,7 @@ void calls_rmdir(struct calls *calls, const struct calls_when *when, const struc
 	if (found == NONE || found < NAME_ROOT_COUNT || calls->names.at[found].is_pseudo)
 		return;
 	name_present(calls, when, found, NAME_DIRECTORY);
+	directory_empty(calls, when, found);
 	name_gone(calls, when, found, OP_RMDIR);
 }
 

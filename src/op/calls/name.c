@@ -88,6 +88,9 @@ void names_init(struct calls *calls)
 		*array_push(&calls->names) = (struct name){
 			.text = "",
 			.parent = NONE,
+			.first_child = NONE,
+			.next_child = NONE,
+			.prev_child = NONE,
 			.next_in_bucket = NONE,
 			.file = NONE,
 			.next_of_file = NONE,
@@ -113,6 +116,31 @@ void names_deinit(struct calls *calls)
 	arena_deinit(&calls->texts);
 	calls->chunk = NULL;
 	calls->chunk_bytes = 0;
+}
+
+/* ---- what is in a directory ---- */
+
+static void child_put(struct calls *calls, uint32_t name)
+{
+	struct name *at = &calls->names.at[name], *parent = &calls->names.at[at->parent];
+
+	at->next_child = parent->first_child;
+	at->prev_child = NONE;
+	if (at->next_child != NONE)
+		calls->names.at[at->next_child].prev_child = name;
+	parent->first_child = name;
+}
+
+static void child_remove(struct calls *calls, uint32_t name)
+{
+	const struct name *at = &calls->names.at[name];
+
+	if (at->prev_child == NONE)
+		calls->names.at[at->parent].first_child = at->next_child;
+	else
+		calls->names.at[at->prev_child].next_child = at->next_child;
+	if (at->next_child != NONE)
+		calls->names.at[at->next_child].prev_child = at->prev_child;
 }
 
 /* ---- to find one ---- */
@@ -184,6 +212,7 @@ uint32_t name_get(struct calls *calls, uint32_t parent, const char *text, size_t
 		.text = kept,
 		.bytes = (uint32_t)bytes,
 		.parent = parent,
+		.first_child = NONE,
 		.hash = hash,
 		.file = NONE,
 		.next_of_file = NONE,
@@ -194,6 +223,7 @@ uint32_t name_get(struct calls *calls, uint32_t parent, const char *text, size_t
 		.first_text = kept,
 		.is_pseudo = is_pseudo(calls, parent, text, bytes),
 	};
+	child_put(calls, name);
 	if (calls->names.count > calls->bucket_mask)
 		buckets_make(calls, (calls->bucket_mask + 1) * 2);
 	else
@@ -337,7 +367,9 @@ void name_move(struct calls *calls, uint32_t name, const struct name_place *plac
 	struct name *at = &calls->names.at[name];
 
 	bucket_remove(calls, name);
+	child_remove(calls, name);
 	at->parent = place->parent;
+	child_put(calls, name);
 	at->text = place->text;
 	at->bytes = place->bytes;
 	at->hash = text_hash(at->text, at->bytes);
