@@ -45,6 +45,8 @@ const struct switches preset_linux_4_5 = {{
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
 	[SWITCH_ext4_readahead] = 0,     /* reclaims */
+	[SWITCH_ext4_writeback] = 0,     /* holds */
+	[SWITCH_elevator] = 0,           /* cfq */
 	[SWITCH_writeback_throttle] = 0, /* no */
 }};
 
@@ -84,6 +86,8 @@ const struct switches preset_linux_4_7 = {{
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
 	[SWITCH_ext4_readahead] = 0,     /* reclaims */
+	[SWITCH_ext4_writeback] = 0,     /* holds */
+	[SWITCH_elevator] = 0,           /* cfq */
 	[SWITCH_writeback_throttle] = 0, /* no */
 }};
 
@@ -123,6 +127,8 @@ const struct switches preset_linux_4_14 = {{
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
 	[SWITCH_ext4_readahead] = 0,     /* reclaims */
+	[SWITCH_ext4_writeback] = 1,     /* free */
+	[SWITCH_elevator] = 0,           /* cfq */
 	[SWITCH_writeback_throttle] = 1, /* yes */
 }};
 
@@ -162,6 +168,8 @@ const struct switches preset_linux_5_4 = {{
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
 	[SWITCH_ext4_readahead] = 0,     /* reclaims */
+	[SWITCH_ext4_writeback] = 1,     /* free */
+	[SWITCH_elevator] = 1,           /* deadline */
 	[SWITCH_writeback_throttle] = 1, /* yes */
 }};
 
@@ -201,6 +209,8 @@ const struct switches preset_linux_5_10 = {{
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
 	[SWITCH_ext4_readahead] = 0,     /* reclaims */
+	[SWITCH_ext4_writeback] = 1,     /* free */
+	[SWITCH_elevator] = 1,           /* deadline */
 	[SWITCH_writeback_throttle] = 1, /* yes */
 }};
 
@@ -240,6 +250,8 @@ const struct switches preset_linux_5_15 = {{
 	[SWITCH_ext4_transaction_blocks] = 1000,
 	[SWITCH_ext4_journal_blocks] = 4096,
 	[SWITCH_ext4_readahead] = 0,     /* reclaims */
+	[SWITCH_ext4_writeback] = 1,     /* free */
+	[SWITCH_elevator] = 1,           /* deadline */
 	[SWITCH_writeback_throttle] = 1, /* yes */
 }};
 
@@ -279,6 +291,8 @@ const struct switches preset_linux_6_1 = {{
 	[SWITCH_ext4_transaction_blocks] = 1000,
 	[SWITCH_ext4_journal_blocks] = 4096,
 	[SWITCH_ext4_readahead] = 0,     /* reclaims */
+	[SWITCH_ext4_writeback] = 1,     /* free */
+	[SWITCH_elevator] = 1,           /* deadline */
 	[SWITCH_writeback_throttle] = 1, /* yes */
 }};
 
@@ -318,6 +332,8 @@ const struct switches preset_linux_6_6 = {{
 	[SWITCH_ext4_transaction_blocks] = 1000,
 	[SWITCH_ext4_journal_blocks] = 4096,
 	[SWITCH_ext4_readahead] = 0,     /* reclaims */
+	[SWITCH_ext4_writeback] = 1,     /* free */
+	[SWITCH_elevator] = 1,           /* deadline */
 	[SWITCH_writeback_throttle] = 1, /* yes */
 }};
 
@@ -357,6 +373,8 @@ const struct switches preset_linux_6_12 = {{
 	[SWITCH_ext4_transaction_blocks] = 1000,
 	[SWITCH_ext4_journal_blocks] = 4096,
 	[SWITCH_ext4_readahead] = 1,     /* gives_up */
+	[SWITCH_ext4_writeback] = 1,     /* free */
+	[SWITCH_elevator] = 1,           /* deadline */
 	[SWITCH_writeback_throttle] = 1, /* yes */
 }};
 
@@ -396,5 +414,7 @@ const struct switches preset_linux_6_18 = {{
 	[SWITCH_ext4_transaction_blocks] = 5392,
 	[SWITCH_ext4_journal_blocks] = 16384,
 	[SWITCH_ext4_readahead] = 1,     /* gives_up */
+	[SWITCH_ext4_writeback] = 1,     /* free */
+	[SWITCH_elevator] = 1,           /* deadline */
 	[SWITCH_writeback_throttle] = 1, /* yes */
 }};
