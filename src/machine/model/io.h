@@ -26,11 +26,15 @@ struct io {
 	bool is_metadata;
 	bool is_background; /* the operation does not wait for it */
 	bool begins_phase;
+	bool closes;  /* the running transaction is closed first (gate.h) */
+	bool opens;   /* what that one wrote into the journal is there */
+	bool follows; /* a commit that is under way is done first */
 };
 
 struct io_list {
 	ARRAY(struct io) at;
 	bool then;       /* the next request begins a phase */
+	bool joins;      /* changes metadata: waits while a transaction is closed (gate.h) */
 	uint64_t cpu_ns; /* processor time besides what any system call takes */
 	uint64_t
 		sleep_ns; /* held up by the file system (a throttled writer), not using a processor */
@@ -39,7 +43,7 @@ struct io_list {
 static inline void io_list_empty(struct io_list *list)
 {
 	list->at.count = 0;
-	list->then = false;
+	list->then = list->joins = false;
 	list->cpu_ns = list->sleep_ns = 0;
 }
 

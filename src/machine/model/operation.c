@@ -301,6 +301,8 @@ static void data_write(struct model *model, const struct op *op, uint32_t node)
 		transfer_all(model, op, node, cache_write);
 	}
 	after = cache_file_size(model->cache, node_file(model, node));
+	if (model->mount.io && model->fs->written)
+		model->fs->written(&model->mount, node_file(model, node));
 	if (model->mount.io && after != before && model->fs->resized)
 		model->fs->resized(&model->mount, node, before, after);
 }

@@ -16,8 +16,11 @@
  *             compute (a transaction group) takes turns with whoever computes.
  */
 #include "base/size.h"
+#include "machine/model/bandwidth.h"
+#include "machine/model/cfq.h"
 #include "machine/model/device.h"
 #include "machine/model/feed.h"
+#include "machine/model/gate.h"
 #include "machine/model/model_private.h"
 
 #define NONE       UINT32_MAX
@@ -45,6 +48,8 @@ struct task {
 	uint32_t next;      /* in a queue of tasks */
 	bool is_under_way;
 	bool has_borrowed; /* runs on a processor that it took from a thread that computes */
+	bool holds;        /* is at work on the running transaction */
+	bool is_in_line;   /* gate.h */
 };
 
 /* Pages that are being written. */
@@ -62,7 +67,7 @@ struct request {
 	uint32_t place;   /* of a read of data: in `reading` */
 	uint32_t written; /* a write's pages: first in `written`, from 1 */
 	uint8_t kind;
-	bool is_awaited;
+	bool is_awaited, has_place;
 	uint32_t next_free;
 };
 
@@ -91,6 +96,7 @@ struct simulation {
 	struct model *model;
 	struct feed *feed;
 	struct device *device;
+	struct cfq *cfq; /* NULL: the device queues for itself */
 	uint64_t request_bytes_max;
 	uint64_t now_ns, next_tick_ns, next_source_ns;
 	uint64_t started_ns; /* of the jobs; UINT64_MAX: not yet */
@@ -123,6 +129,15 @@ struct simulation {
 	uint64_t background_bytes;   /* to come or under way */
 	ARRAY(struct file_writes) file_writes;
 	struct queue throttled; /* writers, until less is dirty */
+	size_t flusher_end;     /* in `background`: where the flusher's last turn ends */
+	struct bandwidth bandwidth;
+	uint64_t written_bytes, turn_bytes;
+	struct gate gate;
+	struct places places;
+	struct tasks woken;    /* tasks that stood in line, and may look again */
+	bool write_back_holds; /* the running transaction */
+	uint32_t held_file;    /* for this one; 0: none */
+	uint64_t held_bytes;
 	uint32_t tasks_under_way;
 	struct error *error;
 	bool failed;
@@ -281,8 +296,15 @@ static uint32_t request_submit(struct simulation *sim, const struct io *io, uint
 		asked->flushes++;
 	}
 	device.tag = id;
+	sim->places.taken += !device.is_background;
+	request->has_place = !device.is_background;
 	sim->requests_under_way++;
-	device_submit(sim->device, sim->now_ns, &device);
+	if (!sim->cfq)
+		device_submit(sim->device, sim->now_ns, &device);
+	else if (device.op == DEVICE_FLUSH)
+		cfq_flush(sim->cfq, sim->now_ns, &device);
+	else
+		cfq_submit(sim->cfq, sim->now_ns, &device, task);
 	return id;
 }
 
@@ -369,7 +391,78 @@ static struct io take_merged(const struct simulation *sim, const struct io_list 
 	return io;
 }
 
+/* ---- the running transaction, and places for requests ---- */
+
+static bool is_data_write(const struct io *io)
+{
+	return io->kind == IO_WRITE && io->file && !io->is_metadata;
+}
+
+/* It is at work on the transaction for as long as it asks for data to be written. */
+static void task_leaves(struct simulation *sim, struct task *at, const struct io *next)
+{
+	if (!at->holds || (next && is_data_write(next)))
+		return;
+	at->holds = false;
+	gate_leave(&sim->gate, &sim->woken);
+}
+
+/* May the task ask for this? False: it stands in line, and an event will have it look again. */
+static bool task_passes(struct simulation *sim, uint32_t task, const struct io *io)
+{
+	struct task *at = &sim->tasks.at[task];
+
+	if ((io->follows && !gate_follow(&sim->gate, task)) ||
+	    (io->closes && !gate_close(&sim->gate, task)))
+		return false;
+	if (io->opens)
+		gate_open(&sim->gate, task, &sim->woken);
+	if (sim->write_back_holds && is_data_write(io) && !at->holds)
+		at->holds = gate_hold(&sim->gate, task);
+	if (sim->write_back_holds && is_data_write(io) && !at->holds)
+		return false;
+	return (io->is_background && io->kind == IO_WRITE) || places_ask(&sim->places, task);
+}
+
+static void woken_wake(struct simulation *sim)
+{
+	for (size_t i = 0; i < sim->woken.list.count; i++)
+		event_add(sim, sim->now_ns, sim->woken.list.at[i], EVENT_SLEPT);
+	sim->woken.list.count = 0;
+}
+
 /* ---- the background ---- */
+
+/* Write-back is at work on the transaction, for a file at a time: may it go on? */
+static bool background_may(struct simulation *sim)
+{
+	bool more = sim->background_next < sim->background.at.count;
+	const struct io *io = more ? &sim->background.at.at[sim->background_next] : NULL;
+
+	if (!sim->write_back_holds)
+		return true;
+	if (sim->held_file &&
+	    (!more || io->file != sim->held_file || sim->held_bytes >= sim->turn_bytes)) {
+		sim->held_file = 0;
+		gate_leave(&sim->gate, &sim->woken);
+	}
+	if (!more || sim->held_file || !is_data_write(io))
+		return true;
+	if (gate_is_locked(&sim->gate))
+		return false;
+	(void)gate_hold(&sim->gate, NONE);
+	sim->held_file = io->file;
+	sim->held_bytes = 0;
+	return true;
+}
+
+static void flusher_pace(struct simulation *sim)
+{
+	if (bandwidth_update(&sim->bandwidth, sim->now_ns, sim->written_bytes,
+			     sim->background_under_way > 0))
+		sim->turn_bytes = bytes_from_pages(
+			cache_flusher_pace(sim->model->cache, sim->bandwidth.mean_bytes_per_s));
+}
 
 /* When it is done its pages' records are looked at, which nobody has touched for long. */
 static void background_prefetch(const struct simulation *sim, size_t at)
@@ -390,7 +483,7 @@ static void background_prefetch(const struct simulation *sim, size_t at)
 
 static void background_submit(struct simulation *sim)
 {
-	while (sim->background_under_way < sim->background_depth &&
+	while (background_may(sim) && sim->background_under_way < sim->background_depth &&
 	       sim->background_next < sim->background.at.count) {
 		size_t first = sim->background_next;
 		struct io io = take_merged(sim, &sim->background, &sim->background_next);
@@ -398,6 +491,7 @@ static void background_submit(struct simulation *sim)
 					NONE, false);
 
 		background_prefetch(sim, first);
+		sim->held_bytes += io.bytes;
 		sim->background_under_way += count;
 		/* Merged, or cut: each is one request now. */
 		if (io.file && io.kind == IO_WRITE)
@@ -405,7 +499,7 @@ static void background_submit(struct simulation *sim)
 				count - (uint32_t)(sim->background_next - first);
 	}
 	if (sim->background_next == sim->background.at.count) {
-		sim->background_next = 0;
+		sim->background_next = sim->flusher_end = 0;
 		io_list_empty(&sim->background);
 	}
 }
@@ -420,6 +514,14 @@ static void background_count(struct simulation *sim, size_t first)
 		if (io->file && io->kind == IO_WRITE)
 			writes_of(sim, io->file)->count++;
 	}
+}
+
+/* The flusher has planned these. */
+static void flusher_count(struct simulation *sim, size_t first)
+{
+	if (sim->background.at.count > first)
+		sim->flusher_end = sim->background.at.count;
+	background_count(sim, first);
 }
 
 /* ---- time series ---- */
@@ -518,6 +620,8 @@ static void task_goes_on(struct simulation *sim, uint32_t task)
 {
 	struct task *at = &sim->tasks.at[task];
 
+	if (at->is_in_line)
+		return;
 	while (at->next_io < at->io.at.count) {
 		const struct io *next = &at->io.at.at[at->next_io];
 		size_t first;
@@ -527,6 +631,7 @@ static void task_goes_on(struct simulation *sim, uint32_t task)
 
 		if (at->waits_for > 0 && next->begins_phase)
 			break;
+		task_leaves(sim, at, next);
 		/* The kernel's own threads keep as many under way as write-back does. */
 		if (task == KERNEL && at->waits_for >= sim->background_depth)
 			break;
@@ -536,15 +641,23 @@ static void task_goes_on(struct simulation *sim, uint32_t task)
 			at->next_io++;
 			continue;
 		}
+		if (!task_passes(sim, task, next)) {
+			at->is_in_line = true;
+			at->waits_for++;
+			return;
+		}
 		first = at->next_io;
 		io = take_merged(sim, &at->io, &at->next_io);
 		is_awaited = task == KERNEL || !io.is_background;
 		count = submit(sim, &io, &at->io, first, at->next_io, task, is_awaited);
 		at->waits_for += is_awaited ? count : 0;
 	}
+	if (at->next_io == at->io.at.count)
+		task_leaves(sim, at, NULL);
 	background_submit(sim);
 	if (at->waits_for > 0)
 		return;
+	gate_done(&sim->gate, task, &sim->woken);
 	if (task != KERNEL && at->op.kind == OP_WRITE && is_dirty_enough(sim)) {
 		queue_put(sim, &sim->throttled, task);
 		return;
@@ -586,6 +699,8 @@ static void background_take(struct simulation *sim, uint32_t file, struct task *
 			writes_of(sim, io.file)->count--;
 	}
 	list->at.count = kept;
+	if (sim->flusher_end > kept)
+		sim->flusher_end = kept;
 	taken = task->io.at.count - own;
 	if (taken == 0)
 		return;
@@ -672,11 +787,12 @@ static void task_execute(struct simulation *sim, uint32_t task)
 	at->waits_for = 0;
 	model->now_ns = sim->now_ns;
 	model->mount.io = &at->io;
+	cache_flusher_busy(model->cache, sim->background_next < sim->flusher_end);
 	if (!model_carry_out(model, &at->op, sim->error)) {
 		sim->failed = true;
 		return;
 	}
-	background_count(sim, first);
+	flusher_count(sim, first);
 	if (at->op.kind == OP_MARK && at->op.bytes == MARK_COUNTING_BEGINS)
 		start(sim);
 	/* What is there before time begins is not asked of the device. */
@@ -727,7 +843,12 @@ static void task_begin(struct simulation *sim, const struct op *op, uint32_t thr
 /* The call has done its own part: its first requests go out, whatever it waits for besides. */
 static void task_asks(struct simulation *sim, uint32_t task)
 {
-	sim->tasks.at[task].waits_for--;
+	struct task *at = &sim->tasks.at[task];
+
+	if (at->io.joins && !gate_join(&sim->gate, task))
+		return;
+	at->io.joins = at->is_in_line = false;
+	at->waits_for--;
 	task_goes_on(sim, task);
 }
 
@@ -764,12 +885,20 @@ static void request_done(struct simulation *sim, uint32_t id)
 	sim->requests.at[id].next_free = sim->free_request;
 	sim->free_request = id;
 	sim->requests_under_way--;
+	if (sim->cfq && request.kind == IO_FLUSH)
+		cfq_flush_done(sim->cfq, sim->now_ns);
+	else if (sim->cfq)
+		cfq_done(sim->cfq, sim->now_ns, id);
 	if (request.kind == IO_READ && request.file) {
 		uint32_t last = sim->reading.at[--sim->reading.count];
 
 		sim->reading.at[request.place] = last;
 		sim->requests.at[last].place = request.place;
 	}
+	if (request.kind == IO_WRITE)
+		sim->written_bytes += bytes_from_pages(request.pages);
+	if (request.has_place)
+		places_give(&sim->places, &sim->woken);
 	written_done(sim, request.written);
 	wait_over(sim, request.waiters);
 	if (request.task == NONE) {
@@ -837,8 +966,10 @@ static void tick(struct simulation *sim)
 
 	sim->next_tick_ns = sim->now_ns + TICK_NS;
 	model->now_ns = model->mount.now_ns = sim->now_ns;
+	flusher_pace(sim);
+	cache_flusher_busy(model->cache, sim->background_next < sim->flusher_end);
 	model_write_back(model);
-	background_count(sim, first);
+	flusher_count(sim, first);
 	background_submit(sim);
 	if (model->is_mounted && model->fs->background && !kernel->is_under_way) {
 		io_list_empty(&kernel->io);
@@ -955,6 +1086,7 @@ static bool loop(struct simulation *sim)
 			tick(sim);
 		if (sim->started_ns != UINT64_MAX && sim->next_interval_ns <= sim->now_ns)
 			interval_end(sim);
+		woken_wake(sim);
 	}
 }
 
@@ -984,12 +1116,18 @@ bool simulation_run(struct model *model, struct error *error)
 		.processors = model->options->processors,
 		.idle_processors = model->options->processors,
 		.background_depth = cache_write_back_depth(model->cache),
+		.write_back_holds = cache_write_back_holds(model->cache),
+		.bandwidth = bandwidth_initial(),
 		.error = error,
 	};
 	bool done;
 
 	sim.request_bytes_max = device_request_bytes_max(sim.device);
+	if (cache_elevator_is_cfq(model->cache) && device_is_sata_flash(sim.device))
+		sim.cfq = cfq_create(sim.device);
 	model->background = &sim.background;
+	sim.turn_bytes =
+		bytes_from_pages(cache_flusher_pace(model->cache, sim.bandwidth.mean_bytes_per_s));
 	for (int i = 0; i < THREADS; i++)
 		(void)array_push(&sim.tasks);
 	model->source->foresight = (struct op_foresight){model, model_expect};
@@ -1012,6 +1150,10 @@ bool simulation_run(struct model *model, struct error *error)
 	array_deinit(&sim.written);
 	array_deinit(&sim.background.at);
 	array_deinit(&sim.file_writes);
+	gate_deinit(&sim.gate);
+	places_deinit(&sim.places);
+	array_deinit(&sim.woken.list);
+	cfq_destroy(sim.cfq);
 	device_destroy(sim.device);
 	feed_destroy(sim.feed);
 	return done;
