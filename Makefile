@@ -48,8 +48,9 @@ $(error A library or pkg-config is missing ($(PACKAGES)): script/bootstrap insta
 endif
 endif
 PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
-PACKAGE_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
-STATIC_LIBS    := $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null)
+# bzip2 tells pkg-config nothing on Debian.
+PACKAGE_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lbz2
+STATIC_LIBS    := $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null) -lbz2
 
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 \
 	    -Wimplicit-fallthrough
@@ -289,7 +290,7 @@ install: all
 	install -d $(datadir)/devices
 	for device in $(wildcard devices/*.yaml); do install -m 644 $$device $(datadir)/$$device || exit 1; done
 	install -d $(docdir)
-	install -m 644 docs/scenarios.md docs/devices.md docs/matrix.md $(docdir)/
+	install -m 644 $(wildcard docs/*.md) $(docdir)/
 	install -m 644 $(BUILD)/man/*.1 $(mandir)/
 	install -m 644 $(BUILD)/completion/refault $(bashdir)/refault
 	@$(tell_loader)

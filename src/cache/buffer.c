@@ -144,7 +144,8 @@ uint64_t buffers_scan(struct cache *cache, uint64_t count)
 			continue;
 		}
 		bucket_remove(buffers, id);
-		slab_charge(cache, -(int64_t)buffer->bytes);
+		if (!cache->domain.is_cgroup) /* which pays for none */
+			slab_charge(cache, -(int64_t)buffer->bytes);
 		buffer->next = buffers->free_id;
 		buffers->free_id = id;
 		freed++;

@@ -12,13 +12,11 @@ enum { PUBLISH_SECONDS = 2, CLOSED_FILES_BATCH = 50 };
 static struct rules rules_from(const struct switches *s, const struct cache_filesystem *fs)
 {
 	const uint32_t *v = s->value;
-	bool early = fs->folios == CACHE_FOLIOS_EARLY;
-
 	/* Words stand for their place in switches.def. */
-	enum { FOLIOS_NONE, FOLIOS_XFS, FOLIOS_ALL };
-#define FOLIOS(id)                                                                                 \
-	(fs->folios != CACHE_FOLIOS_NEVER &&                                                       \
-	 (v[id] == FOLIOS_ALL || (v[id] == FOLIOS_XFS && early)))
+	enum { SINCE_NONE, SINCE_XFS, SINCE_ALL };
+#define SINCE(field, id)                                                                           \
+	(fs->field != CACHE_FOLIOS_NEVER &&                                                        \
+	 (v[id] == SINCE_ALL || (v[id] == SINCE_XFS && fs->field == CACHE_FOLIOS_EARLY)))
 	return (struct rules){
 		.activate_on_write = (enum activate_on_write)v[SWITCH_activate_on_write],
 		.refault_on_write = v[SWITCH_refault_on_write] == 0,
@@ -42,8 +40,8 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 		.blocks_ahead_give_up = v[SWITCH_ext4_readahead] == 1,
 		.charge_batch = v[SWITCH_charge_batch],
 		.read_batch = v[SWITCH_read_batch],
-		.folios_on_read = FOLIOS(SWITCH_folios_read),
-		.folios_on_write = FOLIOS(SWITCH_folios_write),
+		.folios_on_read = SINCE(folios, SWITCH_folios_read),
+		.folios_on_write = SINCE(folios, SWITCH_folios_write),
 		.order_by_counter = v[SWITCH_folio_order] == 1,
 		.readahead_split = v[SWITCH_readahead] == 1,
 		.readahead_io_cap = v[SWITCH_readahead_io_cap] == 1,
@@ -55,10 +53,13 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 		.slab_debt_scaled = v[SWITCH_slab_debt] == 1,
 		.inode_steals_pages = v[SWITCH_inode_with_pages] == 0,
 		.slab_counts = v[SWITCH_slab_counts] == 0,
+		.has_dontcache = SINCE(dontcache, SWITCH_dontcache),
+		.direct_writes_buffered =
+			v[SWITCH_direct_writes_btrfs] == 1 && fs->direct_writes_switched,
 		.shadow_shift = v[SWITCH_shadow_limit] == 0 ? 4 : 3,
 		.shadow_of_all = v[SWITCH_shadow_limit] == 2,
 	};
-#undef FOLIOS
+#undef SINCE
 }
 
 struct cache *cache_create(const struct cache_config *config, struct error *error)
@@ -157,6 +158,7 @@ void cache_destroy(struct cache *cache)
 	memory_free(cache->queue.marks);
 	memory_free(cache->flush_plan);
 	array_deinit(&cache->flushed);
+	array_deinit(&cache->returns);
 	memory_free(cache->window);
 	memory_free(cache->streams);
 	memory_free(cache->blame);
@@ -226,6 +228,8 @@ uint32_t cache_name_add(struct cache *cache, uint32_t parent, uint32_t file, uin
 
 	name->parent = parent;
 	name->file = file;
+	if (file)
+		cache->files.at[file].links++;
 	name->name_bytes = (uint8_t)(name_bytes < 255 ? name_bytes : 255);
 	return (uint32_t)(cache->names.count - 1);
 }
@@ -234,6 +238,7 @@ void cache_name_bind(struct cache *cache, uint32_t name, uint32_t file)
 {
 	assert(!(cache->names.at[name].state & NAME_CACHED) && cache->names.at[name].file == 0);
 	cache->names.at[name].file = file;
+	cache->files.at[file].links++;
 }
 
 /* ---- who and when ---- */
@@ -247,15 +252,19 @@ void cache_stream(struct cache *cache, uint32_t stream)
 		cache->stream_count = stream + 1;
 }
 
-void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan)
+uint32_t cache_stream_of(const struct cache *cache)
+{
+	return cache->stream;
+}
+
+bool cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan)
 {
 	if (now_ns > cache->now_ns)
 		cache->now_ns = now_ns;
 	if (cache->rules.lazy_statistics &&
 	    cache->now_ns - cache->domain.published_ns >= PUBLISH_SECONDS * NS_PER_SECOND)
 		cache_publish(cache);
-	if (cache->domain.dirty_pages > 0 || cache->flushed_bytes > 0)
-		writeback_balance(cache, plan);
+	return writeback_balance(cache, plan);
 }
 
 /*
@@ -313,6 +322,11 @@ void cache_close(struct cache *cache, uint32_t handle)
 		slab_charge(cache, -(int64_t)cache->rules.open_file_bytes * cache->closed_files);
 		cache->closed_files = 0;
 	}
+}
+
+bool cache_file_is_held(const struct cache *cache, uint32_t file)
+{
+	return cache->files.at[file].references > 0;
 }
 
 void cache_read_outside(struct cache *cache, uint64_t bytes)
@@ -454,11 +468,14 @@ static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty,
 
 				assert(at->high[i] == 0);
 				assert(page_file(cache, page) == id);
+				assert(!(page->bits & PAGE_DROPBEHIND &&
+					 page->bits & PAGE_ALLOCATES) ||
+				       page->bits & (PAGE_DIRTY | PAGE_WRITEBACK));
 				assert(index >= page_index_of(cache, page) &&
 				       index < page_index_of(cache, page) + page_count(page));
 				here++;
 			} else {
-				assert(!(at->dirty >> i & 1));
+				assert(!(head->dirty >> i & 1));
 				assert(!(at->high[i] & HIGH_SHADOW) || at->high[i] & HIGH_EVICTED);
 				shadows += (at->high[i] & HIGH_SHADOW) != 0;
 			}
@@ -467,15 +484,26 @@ static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty,
 		assert((here + shadows > 0) == (head->charged != NODE_NOT_LIVE));
 		assert((here == 0 && shadows > 0 && head->charged == NODE_LIVE_CHARGED) ==
 		       !!(head->lists & NODE_ON_SHADOW_LIST));
-		assert(!at->dirty || head->lists & NODE_ON_DIRTY_CHAIN);
+		assert(!head->dirty || head->lists & NODE_ON_DIRTY_CHAIN);
 		resident += here;
 		live += head->charged == NODE_LIVE_CHARGED;
 		*shadow_nodes += here == 0 && shadows > 0 && head->charged == NODE_LIVE_CHARGED;
-		file_dirty += (uint64_t)__builtin_popcountll(at->dirty);
+		file_dirty += (uint64_t)__builtin_popcountll(head->dirty);
 	}
 	assert(resident == file->resident_pages && live == file->node_live);
 	assert(!file_dirty || file->state & FILE_DIRTY);
 	*dirty += file_dirty;
+}
+
+static void check_links(const struct cache *cache)
+{
+	uint32_t *links = memory_alloc(cache->files.count, sizeof(*links));
+
+	for (uint32_t id = 1; id < cache->names.count; id++)
+		links[cache->names.at[id].file]++;
+	for (uint32_t id = 1; id < cache->files.count; id++)
+		assert(links[id] == cache->files.at[id].links);
+	memory_free(links);
 }
 
 void cache_check(const struct cache *cache)
@@ -497,6 +525,7 @@ void cache_check(const struct cache *cache)
 		dentries++;
 	}
 	assert(inodes == cache->inode_lru.count && dentries == cache->dentry_lru.count);
+	check_links(cache);
 	for (uint32_t id = 1; id < cache->names.count; id++) {
 		const struct cache_name *name = &cache->names.at[id];
 

@@ -55,6 +55,12 @@ struct cache_filesystem {
 	/* making an inode may reclaim dentries and inodes (btrfs: before its transaction) */
 	bool inode_make_fs;
 	bool inode_read_fs; /* so may reading one in (XFS, btrfs) */
+	enum cache_folios
+		dontcache; /* knows RWF_DONTCACHE: the switch dontcache says "xfs" or "all" */
+	/* the end of a write that changes no extents drops nothing behind it (ext4: in an interrupt) */
+	bool writes_end_in_interrupt;
+	/* O_DIRECT writes are buffered ones, if the switch direct_writes_btrfs says so */
+	bool direct_writes_switched;
 	/* an inode evicted from the VFS stays charged until the file system frees it (XFS) */
 	bool evicted_inodes_linger;
 	/* its data is in a cache of its own (ZFS): arc.h */
@@ -150,11 +156,15 @@ void cache_name_bind(struct cache *cache, uint32_t name, uint32_t file);
 
 /* All that follows is on account of this stream (1 .. 1023). */
 void cache_stream(struct cache *cache, uint32_t stream);
+uint32_t cache_stream_of(const struct cache *cache);
 /* One more operation begins: statistics that are read every so many are. */
 void cache_operation(struct cache *cache);
 
-/* Time only goes forward. Runs what is due: statistics published, expired dirty pages written. */
-void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan);
+/*
+ * Time only goes forward. Runs what is due: statistics published, expired dirty pages written. False:
+ * nothing was written, neither now nor during reclaim since the last time.
+ */
+bool cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan);
 
 /* ---- open files ---- */
 
@@ -167,6 +177,8 @@ void cache_open_pay(struct cache *cache);
 /* a handle, from 1; the inode is pinned by the caller's dentry */
 uint32_t cache_open(struct cache *cache, uint32_t file);
 void cache_close(struct cache *cache, uint32_t handle);
+/* Somebody has it open, or one of its names is in memory. */
+bool cache_file_is_held(const struct cache *cache, uint32_t file);
 
 enum cache_advice {
 	CACHE_ADVICE_RANDOM,
@@ -202,14 +214,13 @@ enum cache_prefetch {
 	CACHE_PREFETCH_INDEX,
 	CACHE_PREFETCH_RECORD,
 	CACHE_PREFETCH_NEIGHBOURS,
-	CACHE_PREFETCH_WRITE, /* what a write touches besides: beside the second step */
 };
 void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 		    enum cache_prefetch step);
 /* What an open file remembers will be looked at. */
 void cache_prefetch_open(const struct cache *cache, uint32_t handle);
-/* The same as cache_prefetch() of a file, by its number. */
-void cache_prefetch_file(const struct cache *cache, uint32_t file, uint64_t offset,
+/* The same as cache_prefetch() of some pages of a file, by its number. */
+void cache_prefetch_file(const struct cache *cache, uint32_t file, uint64_t index, uint32_t pages,
 			 enum cache_prefetch step);
 
 /* A buffered write; grows the file. As cache_read(). */
@@ -277,12 +288,49 @@ bool cache_block_commit(struct cache *cache, uint32_t file, uint64_t index);
 void cache_block_release(struct cache *cache, uint32_t file, uint64_t index);
 bool cache_block_is_dirty(struct cache *cache, uint32_t file, uint64_t index);
 
+/* ---- past the cache, or through it without staying ---- */
+
+/*
+ * RWF_DONTCACHE: cache_read() and cache_write() of pages that go when they have been read, or are
+ * written. What was there stays. After a write the caller has the range written
+ * (cache_write_range()). Only if the file system and the kernel know it (the switch dontcache).
+ */
+bool cache_takes_dontcache(const struct cache *cache);
+bool cache_read_dontcache(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
+			  struct cache_plan *plan);
+bool cache_write_dontcache(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
+			   struct cache_plan *plan);
+
+/*
+ * O_DIRECT. Before either, dirty pages of the range are written: cache_write_range(). A write drops
+ * what is cached of the range, used by others or not, before and after; it changes the size.
+ */
+bool cache_range_is_dirty(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes);
+void cache_direct_drop(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes);
+/* Runs to fetch, or to write; as cache_read(). Bytes are counted as they are, not in pages. */
+bool cache_direct_read(struct cache *cache, uint32_t file, uint64_t *offset, uint64_t *bytes,
+		       struct cache_plan *plan);
+bool cache_direct_write(struct cache *cache, uint32_t file, uint64_t *offset, uint64_t *bytes,
+			struct cache_plan *plan);
+/* Does the file system make a buffered write of it (btrfs with checksums, since 6.15)? */
+bool cache_direct_writes_are_buffered(const struct cache *cache);
+
+/*
+ * What writing this to /proc/sys/vm/drop_caches does: 1 clean pages that nobody has mapped, 2 what
+ * the shrinkers free, 3 both.
+ */
+enum { CACHE_DROP_PAGES = 1, CACHE_DROP_SLAB = 2 };
+void cache_drop_caches(struct cache *cache, uint32_t what);
+
 /* Write back a file's dirty pages (fsync, and what a flusher does); true when all are planned. */
 bool cache_sync_file(struct cache *cache, uint32_t file, struct cache_plan *plan);
 bool cache_sync(struct cache *cache, struct cache_plan *plan);
 /* The same for a range (sync_file_range()); bytes 0: to the end. */
 bool cache_sync_range(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes,
 		      struct cache_plan *plan);
+/* The same, for all that is dirty of the folios that the range touches. */
+bool cache_write_range(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes,
+		       struct cache_plan *plan);
 /* With writes_take_time: take at most `most` runs that were written during reclaim. */
 size_t cache_flushed(struct cache *cache, struct cache_run *runs, size_t most);
 /*
@@ -292,6 +340,7 @@ size_t cache_flushed(struct cache *cache, struct cache_run *runs, size_t most);
  */
 uint64_t cache_dirty_allowed(const struct cache *cache);
 
+uint64_t cache_dirty_pages(const struct cache *cache);
 /* How many files have dirty pages. */
 uint64_t cache_dirty_files(const struct cache *cache);
 
@@ -323,10 +372,22 @@ void cache_name_use(struct cache *cache, uint32_t name);
 /* The same, but held: an open file's. */
 void cache_name_get(struct cache *cache, uint32_t name);
 void cache_name_put(struct cache *cache, uint32_t name);
-/* A new file under a held name that means nothing yet: it means `file` from now on. */
+/*
+ * A held name that means nothing yet means `file` from now on: a new file, or one that is in memory
+ * and has another name (a hard link).
+ */
 void cache_name_link(struct cache *cache, uint32_t name, uint32_t file);
-/* The name means nothing any more. Its file dies, pages and all, when nothing else holds it. */
+/*
+ * The name means nothing any more. Without another name its file dies, pages and all, when nothing
+ * else holds it.
+ */
 void cache_name_unlink(struct cache *cache, uint32_t name);
+/* Is there nobody left then, of a name that nobody but the caller holds, who has the file? */
+bool cache_name_is_all(const struct cache *cache, uint32_t name);
+/* If nobody holds the name it is in memory no more, without any pressure. */
+void cache_name_drop(struct cache *cache, uint32_t name);
+/* Is the file gone: no name, nobody has it open? */
+bool cache_file_is_dead(const struct cache *cache, uint32_t file);
 /*
  * `name` moves: its file is `to`'s from now on (whose old file is unlinked), in memory too; `name`
  * means nothing.
@@ -373,6 +434,36 @@ uint64_t cache_resident_pages(const struct cache *cache, uint32_t file);
 void cache_memory_parts(const struct cache *cache, uint64_t *record_bytes, uint64_t *index_bytes,
 			uint64_t *index_entries, uint64_t *resident_pages,
 			uint64_t *remembered_pages);
+
+/* ---- for whoever watches: nothing of it changes what is decided (peek.c) ---- */
+
+enum cache_peek {
+	CACHE_PEEK_RESIDENT = 1,
+	CACHE_PEEK_DIRTY = 2,
+	CACHE_PEEK_WRITEBACK = 4,
+	CACHE_PEEK_MAPPED = 8,
+	CACHE_PEEK_USED = 16,    /* active, or used since it was last looked at */
+	CACHE_PEEK_EVICTED = 32, /* not there, and evicted under pressure when it was last */
+};
+
+/* What a page is, as bits of enum cache_peek; 0: not cached, and not remembered. */
+uint32_t cache_peek(const struct cache *cache, uint32_t file, uint64_t page_index);
+
+#define CACHE_DISTANCE_UNKNOWN UINT32_MAX
+
+/* A page that was read from the device again after its eviction under pressure. */
+struct cache_return {
+	uint64_t index;
+	uint32_t file;
+	/* pages aged out in between: with so many more it would have stayed; or unknown */
+	uint32_t distance_pages;
+	uint32_t evictor; /* the stream whose allocation forced it out */
+};
+
+/* From now on, keep a list of them: as many as reread_bytes counts pages. The caller empties it. */
+void cache_returns_log(struct cache *cache);
+const struct cache_return *cache_returns(const struct cache *cache, size_t *count);
+void cache_returns_clear(struct cache *cache);
 
 /* Walk everything and assert what must hold. */
 void cache_check(const struct cache *cache);

@@ -24,6 +24,7 @@
 
 #include "base/array.h"
 #include "base/memory.h"
+#include "base/prefetch.h"
 #include "base/size.h"
 #include "cache/cache.h"
 #include "cache/policy.h"
@@ -51,13 +52,19 @@ enum {
  * Clean: the readahead marker; dirty or under writeback: free me when written. The kernel's one
  * bit.
  */
-#define PAGE_MARKER  (1u << 25)
-#define PAGE_RECLAIM PAGE_MARKER
-#define PAGE_YOUNG   (1u << 27) /* used through a mapping since last looked at */
-#define PAGE_MAPPED  (1u << 28)
-#define PAGE_LOCKED  (1u << 29) /* being read */
-#define PAGE_BUFFERS (1u << 30) /* has buffer heads: charged */
-#define PAGE_HELD    (1u << 31) /* a journal holds its buffers: cannot be freed */
+#define PAGE_MARKER     (1u << 25)
+#define PAGE_RECLAIM    PAGE_MARKER
+#define PAGE_DROPBEHIND (1u << 26) /* RWF_DONTCACHE brought it in: goes after its use */
+#define PAGE_YOUNG      (1u << 27) /* used through a mapping since last looked at */
+#define PAGE_MAPPED     (1u << 28)
+#define PAGE_LOCKED     (1u << 29) /* being read */
+#define PAGE_BUFFERS    (1u << 30) /* has buffer heads: charged */
+#define PAGE_HELD       (1u << 31) /* a journal holds its buffers: cannot be freed */
+/*
+ * The same bit, with PAGE_DROPBEHIND, which no journal's block has: some of it gets its block when
+ * it is written back. Only while it is dirty or under writeback.
+ */
+#define PAGE_ALLOCATES PAGE_HELD
 
 static inline uint32_t page_order(const struct page *page)
 {
@@ -88,21 +95,20 @@ enum { NODE_SHIFT = 6, NODE_PAGES = 1 << NODE_SHIFT };
 struct node {
 	uint32_t low[NODE_PAGES];
 	uint16_t high[NODE_PAGES];
-	uint64_t dirty; /* bit per page */
 	/* bit per page: has a block on the device, where file->backed_pages does not say so */
 	uint64_t stored;
 	uint32_t shadow_prev, shadow_next; /* the shadow list */
-	uint32_t dirty_next;               /* the file's dirty chain */
 };
-static_assert(sizeof(struct node) == 416, "6.5 bytes a page");
+static_assert(sizeof(struct node) == 400, "6.25 bytes a page");
 
 enum node_charge { NODE_NOT_LIVE, NODE_LIVE_FREE /* a one-page file's */, NODE_LIVE_CHARGED };
 enum { NODE_ON_DIRTY_CHAIN = 1, NODE_ON_SHADOW_LIST = 2, NODE_HAS_TABLE = 4 /* mapped */ };
 
 /*
- * What a miss needs of a node beside its page's own entry. Apart from the nodes, which do not fit
- * into the processor's caches where the heads do: finding a node and counting its pages wait for no
- * memory. They move when a node is made: hold no pointer to one across index_insert().
+ * What a miss or a write needs of a node beside its page's own entry. Apart from the nodes, which do
+ * not fit into the processor's caches where the heads do: finding a node, counting its pages and
+ * walking along the dirty ones wait for no memory. They move when a node is made: hold no pointer to
+ * one across index_insert().
  */
 struct node_head {
 	uint32_t file;
@@ -110,10 +116,18 @@ struct node_head {
 	uint32_t next_node; /* of the same file */
 	uint8_t resident_pages;
 	uint8_t shadow_count;
-	uint8_t charged; /* enum node_charge */
-	uint8_t lists;   /* NODE_ON_... */
+	uint8_t charged;     /* enum node_charge */
+	uint8_t lists;       /* NODE_ON_... */
+	uint64_t dirty;      /* bit per page */
+	uint32_t dirty_next; /* the file's dirty chain */
 };
-static_assert(sizeof(struct node_head) == 16, "a quarter of a byte a page");
+static_assert(sizeof(struct node_head) == 32, "half a byte a page");
+
+/* Bits first .. end - 1 of a node's pages; first < end <= NODE_PAGES. */
+static inline uint64_t bits_between(uint64_t first, uint64_t end)
+{
+	return UINT64_MAX << first & UINT64_MAX >> (NODE_PAGES - end);
+}
 
 enum { NODES_PER_BLOCK = 1 << 16, DIRECTORY_CHUNKS_MAX = 1 << 20 /* 256 GiB */ };
 
@@ -149,7 +163,7 @@ enum file_state {
 	FILE_CACHED = 16, /* the inode is in memory */
 	FILE_ON_LRU = 32,
 	FILE_REFERENCED = 64,
-	FILE_UNLINKED = 128, /* no name; dies with its last reference */
+	FILE_UNLINKED = 128, /* no name left; dies with its last reference */
 	FILE_EVICTED = 256,  /* the inode was evicted under pressure once */
 	FILE_LINGERS = 512,  /* evicted from the VFS, still the file system's (XFS) */
 	FILE_FOR_IO = 1024,  /* dirty, and the flusher's to write */
@@ -174,6 +188,7 @@ struct cache_file {
 	uint32_t resident_pages;
 	uint32_t node_live;  /* nodes that the kernel has */
 	uint32_t references; /* dentries in memory, and open files */
+	uint32_t links;      /* names that mean it */
 	uint32_t lru_prev, lru_next;
 	uint32_t dirty_prev, dirty_next;
 	uint16_t state;
@@ -244,6 +259,7 @@ struct rules {
 		inode_steals_pages, slab_counts;
 	bool open_file_late, background_waits, blocks_ahead_give_up, writeback_throttled,
 		writeback_holds, elevator_cfq;
+	bool has_dontcache, direct_writes_buffered;
 	uint32_t open_file_bytes, transaction_blocks, journal_blocks, statistics_ops;
 	uint32_t charge_batch, read_batch, vfs_cache_pressure;
 	uint32_t shadow_shift; /* nodes kept: pages >> shift */
@@ -352,6 +368,7 @@ struct cache {
 	uint64_t now_ns, flush_check_ns;
 	uint64_t op_count;
 	uint32_t unpublished_ops; /* since the statistics were read */
+	bool drops_behind;        /* pages that the present call brings in go after their use */
 	bool in_shrinker;
 	/* of objects freed by a shrinker, not back yet: lately, and before */
 	uint64_t late_bytes[2];
@@ -362,6 +379,8 @@ struct cache {
 	uint64_t flushed_bytes; /* by that, not yet in a caller's plan */
 	bool writes_take_time;
 	ARRAY(struct cache_run) flushed; /* for cache_flushed() */
+	bool logs_returns;
+	ARRAY(struct cache_return) returns; /* for cache_returns() */
 	size_t flushed_taken;
 	uint64_t pinned_bytes;
 	uint32_t closed_files;  /* whose memory is not back yet */
@@ -384,6 +403,10 @@ static inline struct counters *cache_counted(struct cache *cache)
 /* ---- page.c: insertion, look-up, removal ---- */
 
 enum { READAHEAD_PAGES_MAX = 8192 }; /* the widest window, doubled by FADV_SEQUENTIAL */
+
+/* A page that `low` and `high` remember is read again: for cache_returns(). */
+void page_log_return(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t low,
+		     uint16_t high);
 
 enum insert_reason { INSERT_READ, INSERT_READAHEAD, INSERT_AT_ONCE, INSERT_WRITE };
 
@@ -424,12 +447,18 @@ static inline uint32_t page_file(const struct cache *cache, const struct page *p
 	return cache->index.heads[page->node].file;
 }
 
-/* One past the last page of the folio at this slot. */
-static inline uint64_t folio_end(const struct cache *cache, uint32_t slot)
+/* One past the last page of the folio at this slot, which has this page. */
+static inline uint64_t folio_end(const struct cache *cache, uint32_t slot, uint64_t page_index)
 {
-	const struct page *page = &cache->queue.pages[slot];
+	return (page_index | (page_count(&cache->queue.pages[slot]) - 1)) + 1;
+}
 
-	return page_index_of(cache, page) + page_count(page);
+/* The node of the folio's pages from `done` on, a multiple of NODE_PAGES. */
+static inline uint32_t folio_node(struct cache *cache, const struct page *page, uint32_t done)
+{
+	if (done == 0)
+		return page->node;
+	return cache_node_find(cache, page_file(cache, page), page_index_of(cache, page) + done);
 }
 
 /* What an eviction will write in the index. The page may be a free slot's, or a list's head. */
@@ -437,9 +466,9 @@ static inline void page_prefetch_index(const struct cache *cache, const struct p
 {
 	const struct node *node = index_node(&cache->index, page->node);
 
-	__builtin_prefetch(&node->low[page->bits & PAGE_OFFSET_MASK], 1);
-	__builtin_prefetch(&node->high[page->bits & PAGE_OFFSET_MASK], 1);
-	__builtin_prefetch(&cache->index.heads[page->node], 1);
+	prefetch_write(&node->low[page->bits & PAGE_OFFSET_MASK]);
+	prefetch_write(&node->high[page->bits & PAGE_OFFSET_MASK]);
+	prefetch_write(&cache->index.heads[page->node]);
 }
 
 /*
@@ -466,9 +495,25 @@ static inline void page_mark(struct cache *cache, uint32_t slot)
 bool page_is_stored(struct cache *cache, uint32_t file, uint64_t page_index);
 /* Moves between lists keep the sums. */
 void page_list_move(struct cache *cache, uint32_t slot, enum list to, bool to_oldest);
-/* Dirty state of one page of a folio. */
-void page_set_dirty(struct cache *cache, uint32_t slot, uint64_t page_index);
+/* Pages first .. end - 1, all of one folio, are dirty. */
+void folio_set_dirty(struct cache *cache, uint32_t slot, uint64_t first, uint64_t end);
 void page_add_buffers(struct cache *cache, uint32_t slot);
+/* The index node of this page, made if there is none; nobody pays for it before it holds something. */
+uint32_t page_node_make(struct cache *cache, uint32_t file, uint64_t page_index);
+/* This page has a block on the device from now on. */
+void page_set_stored(struct cache *cache, uint32_t file, uint64_t page_index);
+/* Somebody wants it for longer than RWF_DONTCACHE did. */
+static inline void page_keep(struct cache *cache, uint32_t slot)
+{
+	if (cache->queue.pages[slot].bits & PAGE_DROPBEHIND)
+		cache->queue.pages[slot].bits &= ~(PAGE_DROPBEHIND | PAGE_ALLOCATES);
+}
+/* The use of a folio that was to be dropped behind it is over. */
+static inline void page_end_dropbehind(struct cache *cache, uint32_t slot)
+{
+	if (!(cache->queue.pages[slot].bits & (PAGE_DIRTY | PAGE_WRITEBACK | PAGE_LOCKED)))
+		page_remove(cache, slot);
+}
 
 /* ---- plan ---- */
 
@@ -558,6 +603,8 @@ uint64_t reclaim(struct cache *cache, uint64_t target_pages, bool is_background)
  */
 void reclaim_slab(struct cache *cache, uint64_t pages);
 void slab_shrink(struct cache *cache, struct scan *scan);
+/* All shrinkers once, as hard as they can. How many objects went. */
+uint64_t slab_drop(struct cache *cache);
 void inode_pages_gone(struct cache *cache, uint32_t file); /* its last page or shadow node left */
 void file_reference_put(struct cache *cache, uint32_t file);
 void inode_maybe_dies(struct cache *cache, uint32_t file);
@@ -610,8 +657,11 @@ bool writeback_file(struct cache *cache, uint32_t file, uint64_t first, uint64_t
 void writeback_settle(struct cache *cache, const struct cache_plan *plan, uint32_t first_run);
 void writeback_file_dirtied(struct cache *cache, uint32_t file);
 void writeback_file_cleaned(struct cache *cache, uint32_t file); /* off the dirty list */
-/* The flusher: what reclaim asked for, what is over the background limit, what is 30 s old. */
-void writeback_balance(struct cache *cache, struct cache_plan *plan);
+/*
+ * The flusher: what reclaim asked for, what is over the background limit, what is 30 s old. False:
+ * nothing is.
+ */
+bool writeback_balance(struct cache *cache, struct cache_plan *plan);
 void writeback_flush(struct cache *cache);
 
 #endif

@@ -115,6 +115,7 @@ void cache_name_link(struct cache *cache, uint32_t id, uint32_t file)
 	assert(name->file == 0 && name->state & NAME_CACHED && name->references > 0);
 	name->file = file;
 	cache->files.at[file].references++;
+	cache->files.at[file].links++;
 	inode_allocate(cache, file, ALLOCATION_INODE_MAKE);
 }
 
@@ -127,11 +128,31 @@ void cache_name_unlink(struct cache *cache, uint32_t id)
 		return;
 	/* The dentry stays, negative. fs/dcache.c, d_delete(). */
 	name->file = 0;
-	cache->files.at[file].state |= FILE_UNLINKED;
+	if (--cache->files.at[file].links == 0)
+		cache->files.at[file].state |= FILE_UNLINKED;
 	if (name->state & NAME_CACHED)
 		file_reference_put(cache, file);
 	else
 		inode_maybe_dies(cache, file);
+}
+
+void cache_name_drop(struct cache *cache, uint32_t id)
+{
+	if (cache->names.at[id].state & NAME_CACHED && cache->names.at[id].references == 0)
+		dentry_free(cache, id);
+}
+
+bool cache_name_is_all(const struct cache *cache, uint32_t id)
+{
+	const struct cache_name *name = &cache->names.at[id];
+	const struct cache_file *file = &cache->files.at[name->file];
+
+	return file->links == 1 && file->references == (name->state & NAME_CACHED ? 1 : 0);
+}
+
+bool cache_file_is_dead(const struct cache *cache, uint32_t file)
+{
+	return cache->files.at[file].state & FILE_DEAD;
 }
 
 void cache_name_rename(struct cache *cache, uint32_t from, uint32_t to)

@@ -75,6 +75,8 @@ static bool fault(struct cache *cache, struct open_file *open, uint64_t index, b
 		if (!write)
 			fault_around(cache, open, index);
 	} else {
+		/* Looked up to be kept: filemap_fault(), 6.14. */
+		page_keep(cache, slot);
 		if (open->mmap_miss > 0)
 			open->mmap_miss--;
 		if (cache->queue.pages[slot].bits & PAGE_MARKER) {
@@ -140,7 +142,7 @@ bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *off
 		if (write) {
 			slot = cache_lookup(cache, open->file, index);
 			page_add_buffers(cache, slot);
-			page_set_dirty(cache, slot, index);
+			folio_set_dirty(cache, slot, index, index + 1);
 		}
 		cache_counted(cache)->page_accesses++;
 	}

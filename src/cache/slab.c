@@ -231,13 +231,15 @@ static const struct shrinker {
 	 arc_shrink},
 };
 
-static void shrink(struct cache *cache, struct scan *scan, const struct shrinker *shrinker)
+/* How many objects went. */
+static uint64_t shrink(struct cache *cache, struct scan *scan, const struct shrinker *shrinker)
 {
 	uint64_t *deferred = (uint64_t *)(void *)((char *)scan->domain + shrinker->debt);
-	uint64_t freeable = shrinker->count(cache), debt = *deferred, delta, total, scanned = 0;
+	uint64_t freeable = shrinker->count(cache), debt = *deferred, delta, total, scanned = 0,
+		 freed_all = 0;
 
 	if (freeable == 0 || (shrinker->hides_fs && !scan->fs_allowed))
-		return;
+		return 0;
 	delta = scan_wanted(cache, scan, freeable, shrinker->seeks);
 	if (cache->rules.slab_debt_scaled) {
 		total = (debt >> scan->priority) + delta;
@@ -257,6 +259,7 @@ static void shrink(struct cache *cache, struct scan *scan, const struct shrinker
 		if (cache->in_shrinker && cache->filesystem.evicted_inodes_linger)
 			cache->late_objects += freed;
 		cache->in_shrinker = false;
+		freed_all += freed;
 		total -= count;
 		scanned += count;
 	}
@@ -264,6 +267,7 @@ static void shrink(struct cache *cache, struct scan *scan, const struct shrinker
 	if (cache->rules.slab_debt_scaled && debt > 2 * freeable)
 		debt = 2 * freeable;
 	*deferred = debt;
+	return freed_all;
 }
 
 void slab_shrink(struct cache *cache, struct scan *scan)
@@ -273,11 +277,34 @@ void slab_shrink(struct cache *cache, struct scan *scan)
 	if (cache->is_bare)
 		return;
 	for (size_t i = 0; i < sizeof(shrinkers) / sizeof(shrinkers[0]); i++)
-		shrink(cache, scan, &shrinkers[i]);
+		(void)shrink(cache, scan, &shrinkers[i]);
 	/* Freed slab counts as reclaimed: always on a whole machine, in a cgroup up to 6.5. */
 	if (scan->domain->slab_pages < before &&
 	    (!scan->domain->is_cgroup || cache->rules.slab_counts))
 		scan->reclaimed_pages += before - scan->domain->slab_pages;
 	if (scan->domain->arc_pages < arc_before)
 		scan->reclaimed_pages += arc_before - scan->domain->arc_pages;
+}
+
+/* To 4.15 a shrinker was told that 1000 of 1000 pages had been scanned (drop_slab_node()). */
+enum { DROP_SCANNED = 1000 };
+
+uint64_t slab_drop(struct cache *cache)
+{
+	struct scan scan = {
+		.domain = &cache->domain,
+		.fs_allowed = true,
+		.scanned_pages = DROP_SCANNED,
+		.eligible_pages = DROP_SCANNED,
+	};
+	uint64_t freed = 0;
+
+	if (cache->is_bare)
+		return 0;
+	for (size_t i = 0; i < sizeof(shrinkers) / sizeof(shrinkers[0]); i++)
+		freed += shrink(cache, &scan, &shrinkers[i]);
+	/* A cgroup's pressure does not reach them; this is not a cgroup's. */
+	if (cache->domain.is_cgroup)
+		freed += buffers_scan(cache, 2 * cache->buffers.count);
+	return freed;
 }

@@ -77,77 +77,111 @@ void writeback_file_cleaned(struct cache *cache, uint32_t id)
 	list_remove(cache, id);
 }
 
+/*
+ * What was to be dropped when written is, if it is clean and the end of its writeback may take it
+ * from the cache: not in an interrupt, where ext4's writes end that change no extents (traced on
+ * 6.18: written over, it stays, and goes after the next read). Source: mm/filemap.c,
+ * folio_end_writeback(), folio_end_dropbehind() (6.14); fs/iomap/ioend.c, IOMAP_IOEND_DONTCACHE
+ * (XFS, always a task); fs/ext4/page-io.c, ext4_end_bio().
+ */
+static bool folio_drop_written(struct cache *cache, uint32_t slot)
+{
+	struct page *page = &cache->queue.pages[slot];
+	bool in_task = page->bits & PAGE_ALLOCATES || !cache->filesystem.writes_end_in_interrupt;
+
+	page->bits &= ~PAGE_ALLOCATES;
+	if (!in_task || page->bits & (PAGE_DIRTY | PAGE_LOCKED))
+		return false;
+	page_remove(cache, slot);
+	return true;
+}
+
 /* A folio is no longer under writeback: folio_end_writeback(). */
 static void folio_written(struct cache *cache, uint32_t slot)
 {
 	struct page *page = &cache->queue.pages[slot];
 
 	page->bits &= ~PAGE_WRITEBACK;
+	if (page->bits & PAGE_DROPBEHIND && folio_drop_written(cache, slot))
+		return;
 	if (page->bits & PAGE_RECLAIM && !(page->bits & PAGE_DIRTY)) {
 		page->bits &= ~PAGE_RECLAIM;
 		page_list_move(cache, slot, LIST_INACTIVE, true);
 	}
 }
 
-static bool folio_has_dirty(struct cache *cache, const struct page *page)
+/* Is some page of the folio dirty, the first of whose nodes this is? */
+static bool folio_has_dirty(struct cache *cache, const struct page *page,
+			    const struct node_head *head)
 {
-	uint64_t first = page_index_of(cache, page), end = first + page_count(page);
-	uint64_t mask =
-		page_count(page) >= NODE_PAGES ? UINT64_MAX : (UINT64_C(1) << page_count(page)) - 1;
-	uint32_t file = page_file(cache, page);
+	uint32_t count = page_count(page), first = page->bits & PAGE_OFFSET_MASK;
 
-	for (; first < end; first += NODE_PAGES)
-		if (index_node(&cache->index, cache_node_find(cache, file, first))->dirty &
-		    mask << first % NODE_PAGES)
+	if (count <= NODE_PAGES)
+		return head->dirty & bits_between(first, first + count);
+	for (uint32_t done = 0; done < count; done += NODE_PAGES)
+		if (cache->index.heads[folio_node(cache, page, done)].dirty)
 			return true;
 	return false;
+}
+
+/* These dirty pages of a folio are being written: how many of them there are up to `end`. */
+static uint32_t folio_write(struct cache *cache, const struct node_head *head, uint32_t slot,
+			    uint64_t first, uint64_t end)
+{
+	struct page *page = &cache->queue.pages[slot];
+	struct counters *stream = &cache->streams[page_stream(page)];
+	uint64_t folio = folio_end(cache, slot, first), pages = (folio < end ? folio : end) - first;
+
+	stream->dirty_pages -= pages;
+	stream->write_bytes += bytes_from_pages(pages);
+	cache->domain.dirty_pages -= pages;
+	page->bits |= PAGE_WRITEBACK;
+	if (!folio_has_dirty(cache, page, head))
+		page->bits &= ~PAGE_DIRTY;
+	return (uint32_t)pages;
 }
 
 /* The dirty pages of one node in the range become a few runs, and clean. */
 static void node_write(struct cache *cache, uint32_t node, uint64_t mask, struct cache_plan *plan)
 {
-	struct node *at = index_node(&cache->index, node);
-	uint64_t dirty = at->dirty & mask,
-		 base = (uint64_t)cache->index.heads[node].chunk << NODE_SHIFT;
+	const struct node *at = index_node(&cache->index, node);
+	struct node_head *head = &cache->index.heads[node];
+	uint64_t dirty = head->dirty & mask, base = (uint64_t)head->chunk << NODE_SHIFT;
 
-	at->dirty &= ~mask;
+	head->dirty &= ~mask;
 	while (dirty) {
-		uint32_t first = (uint32_t)__builtin_ctzll(dirty), count = 0;
+		uint32_t first = (uint32_t)__builtin_ctzll(dirty), count, end;
+		uint64_t after = ~(dirty >> first); /* a bit where the run is over */
 		struct cache_run *last =
 			plan->write_count ? &plan->write[plan->write_count - 1] : NULL;
 
-		while (first + count < NODE_PAGES && dirty >> (first + count) & 1) {
-			uint32_t slot = at->low[first + count] & LOW_MASK;
-			struct page *page = &cache->queue.pages[slot];
-			struct counters *stream = &cache->streams[page_stream(page)];
-
-			dirty &= ~(UINT64_C(1) << (first + count));
-			stream->dirty_pages--;
-			stream->write_bytes += PAGE_BYTES;
-			cache->domain.dirty_pages--;
-			page->bits |= PAGE_WRITEBACK;
-			if (!folio_has_dirty(cache, page))
-				page->bits &= ~PAGE_DIRTY;
-			count++;
-		}
-		if (last && last->file == cache->index.heads[node].file &&
-		    last->index + last->pages == base + first)
+		count = after ? (uint32_t)__builtin_ctzll(after) : NODE_PAGES;
+		end = first + count;
+		dirty &= ~bits_between(first, end);
+		for (uint32_t i = first; i < end;)
+			i += folio_write(cache, head, at->low[i] & LOW_MASK, base + i, base + end);
+		if (last && last->file == head->file && last->index + last->pages == base + first)
 			last->pages += count;
 		else
-			plan->write[plan->write_count++] =
-				(struct cache_run){.index = base + first,
-						   .file = cache->index.heads[node].file,
-						   .pages = count};
+			plan->write[plan->write_count++] = (struct cache_run){
+				.index = base + first, .file = head->file, .pages = count};
 		plan->write_bytes += bytes_from_pages(count);
 	}
 }
 
 void cache_written(struct cache *cache, const struct cache_run *run)
 {
-	for (uint64_t index = run->index; index < run->index + run->pages; index++) {
+	uint64_t end = run->index + run->pages;
+
+	for (uint64_t index = run->index; index < end;) {
 		uint32_t slot = cache_lookup(cache, run->file, index);
 
-		if (slot && cache->queue.pages[slot].bits & PAGE_WRITEBACK)
+		if (!slot) {
+			index++;
+			continue;
+		}
+		index = folio_end(cache, slot, index);
+		if (cache->queue.pages[slot].bits & PAGE_WRITEBACK)
 			folio_written(cache, slot);
 	}
 }
@@ -174,22 +208,22 @@ enum { CHAIN_FAR = 8, CHAIN_NEAR = 4 };
 /* From `far` on its dirty pages' entries are asked for, from `near` on their records. */
 static void chain_advance(const struct cache *cache, struct chain_ahead *ahead)
 {
+	const struct node_head *head = &cache->index.heads[ahead->far];
 	const struct node *node = index_node(&cache->index, ahead->far);
 
 	if (ahead->far) {
-		for (uint64_t dirty = node->dirty; dirty; dirty &= dirty - 1)
-			__builtin_prefetch(&node->low[__builtin_ctzll(dirty)]);
-		ahead->far = node->dirty_next;
-		__builtin_prefetch(&index_node(&cache->index, ahead->far)->dirty, 1);
-		__builtin_prefetch(&cache->index.heads[ahead->far], 1);
+		for (uint64_t dirty = head->dirty; dirty; dirty &= dirty - 1)
+			prefetch_read(&node->low[__builtin_ctzll(dirty)]);
+		ahead->far = head->dirty_next;
+		prefetch_write(&cache->index.heads[ahead->far]);
 	}
 	if (!ahead->near || ++ahead->steps <= CHAIN_FAR - CHAIN_NEAR)
 		return;
+	head = &cache->index.heads[ahead->near];
 	node = index_node(&cache->index, ahead->near);
-	for (uint64_t dirty = node->dirty; dirty; dirty &= dirty - 1)
-		__builtin_prefetch(
-			&cache->queue.pages[node->low[__builtin_ctzll(dirty)] & LOW_MASK], 1);
-	ahead->near = node->dirty_next;
+	for (uint64_t dirty = head->dirty; dirty; dirty &= dirty - 1)
+		prefetch_write(&cache->queue.pages[node->low[__builtin_ctzll(dirty)] & LOW_MASK]);
+	ahead->near = head->dirty_next;
 }
 
 /* As writeback_file(), but not more than *most pages; less by those that it wrote. */
@@ -205,9 +239,8 @@ static bool file_write(struct cache *cache, uint32_t id, uint64_t first, uint64_
 		chain_advance(cache, &ahead);
 	while (*link) {
 		uint32_t node = *link;
-		struct node *at = index_node(&cache->index, node);
-		uint64_t base = (uint64_t)cache->index.heads[node].chunk << NODE_SHIFT,
-			 mask = UINT64_MAX, pages;
+		struct node_head *head = &cache->index.heads[node];
+		uint64_t base = (uint64_t)head->chunk << NODE_SHIFT, mask = UINT64_MAX, pages;
 
 		if (!plan_has_room(plan) || *most == 0) {
 			done = false;
@@ -220,14 +253,14 @@ static bool file_write(struct cache *cache, uint32_t id, uint64_t first, uint64_
 		if (mask && last < base + NODE_PAGES)
 			mask &= (UINT64_C(1) << (last - base)) - 1;
 		chain_advance(cache, &ahead);
-		pages = (uint64_t)__builtin_popcountll(at->dirty & mask);
+		pages = (uint64_t)__builtin_popcountll(head->dirty & mask);
 		*most -= pages < *most ? pages : *most;
 		node_write(cache, node, mask, plan);
-		if (at->dirty == 0) {
-			cache->index.heads[node].lists &= (uint8_t)~NODE_ON_DIRTY_CHAIN;
-			*link = at->dirty_next;
+		if (head->dirty == 0) {
+			head->lists &= (uint8_t)~NODE_ON_DIRTY_CHAIN;
+			*link = head->dirty_next;
 		} else {
-			link = &at->dirty_next;
+			link = &head->dirty_next;
 		}
 	}
 	if (!start_only)
@@ -248,19 +281,30 @@ bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t l
 	return file_write(cache, id, first, last, plan, start_only, &most);
 }
 
+/* From the first page of the folio at `first` to the end of that before `last`. */
+static void range_widen(struct cache *cache, uint32_t file, uint64_t *first, uint64_t *last)
+{
+	uint32_t slot = cache_lookup(cache, file, *first);
+
+	if (slot)
+		*first = page_index_of(cache, &cache->queue.pages[slot]);
+	slot = cache_lookup(cache, file, *last - 1);
+	if (slot)
+		*last = folio_end(cache, slot, *last - 1);
+}
+
 bool cache_sync_file(struct cache *cache, uint32_t file, struct cache_plan *plan)
 {
 	return writeback_file(cache, file, 0, UINT64_MAX, plan, false);
 }
 
-bool cache_sync_range(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes,
-		      struct cache_plan *plan)
+static bool range_write(struct cache *cache, uint32_t file, uint64_t first, uint64_t last,
+			struct cache_plan *plan)
 {
-	uint64_t first = offset >> PAGE_SHIFT, last = pages_from_bytes_up(offset + bytes);
 	uint32_t first_run = plan->write_count;
 
-	if (bytes == 0 || last - first > RANGE_CHUNKS * NODE_PAGES)
-		return writeback_file(cache, file, first, bytes ? last : UINT64_MAX, plan, false);
+	if (last - first > RANGE_CHUNKS * NODE_PAGES)
+		return writeback_file(cache, file, first, last, plan, false);
 	/* A few nodes are found faster than on the chain, where they stay until it is walked. */
 	for (uint64_t at = first; at < last; at = (at / NODE_PAGES + 1) * NODE_PAGES) {
 		uint32_t node = cache_node_find(cache, file, at);
@@ -270,11 +314,34 @@ bool cache_sync_range(struct cache *cache, uint32_t file, uint64_t offset, uint6
 			return false;
 		if (last < (at / NODE_PAGES + 1) * NODE_PAGES)
 			mask &= (UINT64_C(1) << last % NODE_PAGES) - 1;
-		if (node && index_node(&cache->index, node)->dirty & mask)
+		if (node && cache->index.heads[node].dirty & mask)
 			node_write(cache, node, mask, plan);
 	}
 	writeback_settle(cache, plan, first_run);
 	return true;
+}
+
+bool cache_sync_range(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes,
+		      struct cache_plan *plan)
+{
+	return range_write(cache, file, offset >> PAGE_SHIFT,
+			   bytes ? pages_from_bytes_up(offset + bytes) : UINT64_MAX, plan);
+}
+
+bool cache_write_range(struct cache *cache, uint32_t file, uint64_t offset, uint64_t bytes,
+		       struct cache_plan *plan)
+{
+	uint64_t first = offset >> PAGE_SHIFT, last = pages_from_bytes_up(offset + bytes);
+
+	if (bytes == 0 || !(cache->files.at[file].state & FILE_DIRTY))
+		return true;
+	range_widen(cache, file, &first, &last);
+	return range_write(cache, file, first, last, plan);
+}
+
+uint64_t cache_dirty_pages(const struct cache *cache)
+{
+	return cache->domain.dirty_pages;
 }
 
 uint64_t cache_dirty_files(const struct cache *cache)
@@ -437,15 +504,29 @@ static bool flusher_take(struct cache *cache)
 	return true;
 }
 
-void writeback_balance(struct cache *cache, struct cache_plan *plan)
+static inline bool is_due(const struct cache *cache)
+{
+	if (cache->flushed_bytes > 0)
+		return true;
+	if (cache->domain.dirty_pages == 0)
+		return false;
+	return cache->domain.flush_wanted ||
+	       (!cache->flusher.is_busy &&
+		(cache->flusher.work != FLUSHER_RESTS || cache->now_ns >= cache->flush_check_ns ||
+		 over_background_limit(cache)));
+}
+
+bool writeback_balance(struct cache *cache, struct cache_plan *plan)
 {
 	struct domain *domain = &cache->domain;
 
+	if (!is_due(cache))
+		return false;
 	plan->write_bytes += cache->flushed_bytes;
 	cache->flushed_bytes = 0;
 	if (domain->flush_wanted) {
 		if (!cache_sync(cache, plan))
-			return;
+			return true;
 		domain->flush_wanted = false;
 	}
 	while (!cache->flusher.is_busy && (cache->flusher.file || flusher_take(cache))) {
@@ -458,13 +539,14 @@ void writeback_balance(struct cache *cache, struct cache_plan *plan)
 					       ? before - flusher->left
 					       : flusher->pages_left;
 		if (flusher->file && flusher->left > 0)
-			return; /* the plan is full */
+			return true; /* the plan is full */
 		if (flusher->file) {
 			list_remove(cache, id);
 			list_append(cache, id, FILE_MORE_IO);
 		}
 		flusher->file = 0;
 		if (flusher->chunk_pages != UINT64_MAX)
-			return; /* one turn at a time, where that takes time */
+			return true; /* one turn at a time, where that takes time */
 	}
+	return true;
 }

@@ -12,12 +12,15 @@
 #include "base/size.h"
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "op/summary.h"
 #include "op/trace.h"
+#include "report/report.h"
+#include "report/trace_summary.h"
 
 struct import_arguments {
 	struct text_list files;
-	const char *format, *output;
-	bool lenient, json;
+	const char *format, *columns, *output;
+	bool lenient, summary, json;
 };
 
 #define FIELD(name) offsetof(struct import_arguments, name)
@@ -28,9 +31,16 @@ static const struct option options[] = {
 	 FIELD(output), COMPLETE_FILE},
 	{"format", 0, "NAME", "what FILE is (`refault list formats`); recognised when not given",
 	 OPTION_TEXT, FIELD(format), COMPLETE_FORMAT},
+	{"columns", 0, "NAME=COLUMN[,...]",
+	 "of a text with a request in each row: what is where, as in "
+	 "time=1,op=2,offset=3,bytes=4,unit=512",
+	 OPTION_TEXT, FIELD(columns), COMPLETE_NONE},
+	{"summary", 0, NULL,
+	 "print what the trace asks for: reads, writes, bytes, files, span; -o is not needed then",
+	 OPTION_FLAG, FIELD(summary), COMPLETE_NONE},
 	{"lenient", 0, NULL,
-	 "skip rows that cannot be read and count them; of a trace that was cut off, keep what can "
-	 "be read",
+	 "skip rows that cannot be read (but of a hundred not more than one) and count them; of a "
+	 "trace that was cut off, keep what can be read",
 	 OPTION_FLAG, FIELD(lenient), COMPLETE_NONE},
 	{"json", 0, NULL, "print JSON", OPTION_FLAG, FIELD(json), COMPLETE_NONE},
 	{0},
@@ -43,6 +53,8 @@ struct outcome {
 	uint64_t skipped;
 	uint64_t trace_bytes;
 	bool is_cut_off;
+	struct trace_summary summary; /* if it is asked for */
+	struct op_source *source;     /* still open: it owns the names and the notes */
 };
 
 /* ---- killed in the middle ---- */
@@ -86,93 +98,128 @@ static bool is_same_file(const char *a, const char *b)
 	       first.st_ino == second.st_ino;
 }
 
-/* Copy all ops. On a failure outcome->ops is how many there were before. */
-static bool copy(struct op_source *source, struct trace_writer *writer, struct outcome *outcome,
+/* Read all ops, and write them if there is a writer. On a failure outcome->ops is how many came. */
+static bool copy(const struct import_arguments *arguments, struct op_source *source,
+		 struct trace_writer *writer, struct progress *progress, struct outcome *outcome,
 		 struct error *error)
 {
 	struct op ops[BATCH];
-	struct progress progress;
 	size_t got;
 	bool done;
 
-	progress_begin(&progress, "importing");
 	while ((done = op_source_next(source, ops, BATCH, &got, error)) && got) {
 		uint64_t at = 0, total = 0;
 
-		done = trace_write(writer, source, ops, got, error);
+		done = !writer || trace_write(writer, source, ops, got, error);
 		if (!done)
 			break;
+		if (arguments->summary)
+			trace_summary_add(&outcome->summary, ops, got);
 		outcome->ops += got;
 		source->interface->progress(source, &at, &total);
-		progress_update(&progress, at, total, outcome->ops, 0);
+		progress_update(progress, at, total, outcome->ops, 0);
 	}
-	progress_end(&progress);
+	progress_end(progress);
 	return done;
 }
 
-static bool import_file(const struct import_arguments *arguments, struct outcome *outcome,
-			struct error *error)
+static bool output_check(const struct import_arguments *arguments, struct error *error)
 {
-	const struct trace_options trace_options = {
-		.format = arguments->format,
-		.lenient = arguments->lenient,
-	};
 	const char *input = arguments->files.at[0];
-	struct trace_writer *writer = NULL;
-	struct op_source *source;
-	struct stat status;
-	bool done = false;
 
 	if (!arguments->output)
-		return error_input(error,
-				   "import needs a file to write: refault import %.80s -o TRACE",
-				   input);
+		return arguments->summary ||
+		       error_input(
+			       error,
+			       "import needs a file to write: refault import %.80s -o TRACE (or "
+			       "--summary, to see what is in it)",
+			       input);
 	if (strcmp(arguments->output, "-") == 0)
 		return error_input(error, "-o -: a trace is written to a regular file, not to "
 					  "standard output (a file of that name is ./-)");
 	if (is_same_file(input, arguments->output))
 		return error_input(error, "%.120s is the input itself: name another file with -o",
 				   arguments->output);
-	source = trace_open(input, &trace_options, error);
-	if (!source)
-		return false;
-	writer = trace_writer_create(arguments->output, error);
-	if (!writer)
-		goto out;
-	leftover_watch(writer);
-	if (!copy(source, writer, outcome, error)) {
-		trace_writer_abandon(writer);
-		goto out;
-	}
-	if (!trace_writer_close(writer, error))
-		goto out;
-	outcome->skipped = trace_skipped(source);
-	outcome->is_cut_off = trace_is_cut_off(source);
-	if (stat(arguments->output, &status) == 0)
-		outcome->trace_bytes = (uint64_t)status.st_size;
-	done = true;
-out:
-	op_source_destroy(source);
-	return done;
+	return true;
 }
 
-static void print_json(const struct outcome *outcome)
+static bool import_file(const struct import_arguments *arguments, struct outcome *outcome,
+			struct error *error)
 {
-	printf("{\"ops\": %" PRIu64 ", \"skipped_rows\": %" PRIu64
-	       ", \"cut_off\": %s, \"trace_bytes\": %" PRIu64 "}\n",
-	       outcome->ops, outcome->skipped, outcome->is_cut_off ? "true" : "false",
-	       outcome->trace_bytes);
+	struct progress progress;
+	const struct trace_options trace_options = {
+		.format = arguments->format,
+		.columns = arguments->columns,
+		.lenient = arguments->lenient,
+		.progress = progress_reading,
+		.progress_context = &progress,
+	};
+	struct trace_writer *writer = NULL;
+	struct stat status;
+
+	if (!output_check(arguments, error))
+		return false;
+	progress_begin(&progress, arguments->output ? "importing" : "reading");
+	outcome->source = trace_open(arguments->files.at[0], &trace_options, error);
+	if (!outcome->source)
+		return false;
+	if (arguments->output) {
+		writer = trace_writer_create(arguments->output, error);
+		if (!writer)
+			return false;
+		leftover_watch(writer);
+	}
+	if (!copy(arguments, outcome->source, writer, &progress, outcome, error)) {
+		trace_writer_abandon(writer);
+		return false;
+	}
+	if (writer && !trace_writer_close(writer, error))
+		return false;
+	if (arguments->summary)
+		trace_summary_finish(&outcome->summary);
+	outcome->skipped = trace_skipped(outcome->source);
+	outcome->is_cut_off = trace_is_cut_off(outcome->source);
+	if (writer && stat(arguments->output, &status) == 0)
+		outcome->trace_bytes = (uint64_t)status.st_size;
+	return true;
+}
+
+static void print_json(const struct import_arguments *arguments, const struct outcome *outcome)
+{
+	json_t *json;
+
+	if (arguments->summary) {
+		json = trace_summary_json(&outcome->summary, outcome->source);
+		if (arguments->output)
+			json_object_set_new(json, "trace_bytes",
+					    json_integer((json_int_t)outcome->trace_bytes));
+	} else {
+		json = json_pack("{s:I, s:I, s:b, s:I, s:o}", "ops", (json_int_t)outcome->ops,
+				 "skipped_rows", (json_int_t)outcome->skipped, "cut_off",
+				 outcome->is_cut_off, "trace_bytes",
+				 (json_int_t)outcome->trace_bytes, "notes",
+				 trace_notes_json(outcome->source));
+	}
+	report_json_print(stdout, json);
 }
 
 static void print(const struct import_arguments *arguments, const struct outcome *outcome)
 {
 	char ops[2 * SIZE_TEXT_BYTES], size[SIZE_TEXT_BYTES], skipped[2 * SIZE_TEXT_BYTES];
 
-	printf("%s   %s ops   %s", arguments->output, count_format(ops, outcome->ops),
-	       size_format(size, outcome->trace_bytes));
-	if (outcome->ops)
-		printf("   %.2f bytes an op", (double)outcome->trace_bytes / (double)outcome->ops);
-	putchar('\n');
+	if (arguments->summary)
+		trace_summary_print(stdout, &outcome->summary, outcome->source,
+				    command_may_colour(stdout));
+	if (arguments->summary && arguments->output)
+		putchar('\n');
+	if (arguments->output) {
+		printf("%s   %s ops   %s", arguments->output, count_format(ops, outcome->ops),
+		       size_format(size, outcome->trace_bytes));
+		if (outcome->ops)
+			printf("   %.2f bytes an op",
+			       (double)outcome->trace_bytes / (double)outcome->ops);
+		putchar('\n');
+	}
 	if (outcome->skipped)
 		printf("  %s row%s could not be read and %s left out (--lenient)\n",
 		       count_format(skipped, outcome->skipped), outcome->skipped == 1 ? "" : "s",
@@ -181,34 +228,52 @@ static void print(const struct import_arguments *arguments, const struct outcome
 		puts("  the input is cut off: this is what could be read of it (--lenient)");
 }
 
+static int import_fail(const struct import_arguments *arguments, const struct outcome *outcome,
+		       const struct error *error)
+{
+	int code = command_fail(error);
+	char ops[2 * SIZE_TEXT_BYTES];
+
+	if (error->kind != ERROR_INPUT || !outcome->source || arguments->lenient)
+		return code;
+	if (outcome->ops && arguments->output)
+		fprintf(stderr,
+			"Nothing was written. %s ops before it can be read: `--lenient` keeps what "
+			"there is.\n",
+			count_format(ops, outcome->ops));
+	else if (error->line && error->excerpt[0])
+		fprintf(stderr, "%s`--lenient` skips such rows and counts them.\n",
+			arguments->output ? "Nothing was written. " : "");
+	return code;
+}
+
 static int import(const void *values)
 {
 	const struct import_arguments *arguments = values;
 	struct outcome outcome = {0};
 	struct error error = {0};
-	int code;
+	int code = 0;
 
-	if (import_file(arguments, &outcome, &error)) {
+	trace_summary_init(&outcome.summary);
+	if (!import_file(arguments, &outcome, &error)) {
+		code = import_fail(arguments, &outcome, &error);
+	} else {
 		if (arguments->json)
-			print_json(&outcome);
+			print_json(arguments, &outcome);
 		else
 			print(arguments, &outcome);
-		return 0;
+		/* The text summary has them all. */
+		if (arguments->json || !arguments->summary)
+			(void)trace_warnings_print(stderr, outcome.source, "refault: warning: ");
 	}
-	code = command_fail(&error);
-	if (error.kind == ERROR_INPUT && outcome.ops) {
-		char ops[2 * SIZE_TEXT_BYTES];
-
-		fprintf(stderr,
-			"Nothing was written. %s ops before it can be read: `--lenient` keeps what "
-			"there is.\n",
-			count_format(ops, outcome.ops));
-	}
+	op_source_destroy(outcome.source);
+	trace_summary_deinit(&outcome.summary);
 	return code;
 }
 
 static const char *const usage[] = {
-	"import FILE [--format NAME] [--lenient] -o TRACE",
+	"import FILE [--format NAME] [--columns NAME=COLUMN,...] [--lenient] [--summary] -o TRACE",
+	"import FILE --summary [--json]",
 	NULL,
 };
 
@@ -217,6 +282,10 @@ static const struct example examples[] = {
 	 "a few bytes an op, checksummed, and read many times faster than the CSV"},
 	{"import --format oracleGeneral cloud.bin.zst -o cloud.rft",
 	 "someone else's trace, named because it cannot be recognised"},
+	{"import --summary prxy_0.csv.gz",
+	 "what it reads and writes, before anything is simulated"},
+	{"import --columns time=1,op=2,offset=3,bytes=4,unit=512 mine.txt -o mine.rft",
+	 "any text with a request in each row"},
 	{0},
 };
 

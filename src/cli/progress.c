@@ -133,6 +133,11 @@ void progress_update(void *context, uint64_t done, uint64_t total, uint64_t ops,
 	fflush(stderr);
 }
 
+void progress_reading(void *context, uint64_t done, uint64_t total)
+{
+	progress_update(context, done, total, 0, 0);
+}
+
 void progress_end(struct progress *progress)
 {
 	if (progress->drawn)

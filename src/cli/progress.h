@@ -28,6 +28,9 @@ void progress_begin(struct progress *progress, const char *what);
 void progress_update(void *context, uint64_t done, uint64_t total, uint64_t ops,
 		     uint64_t reread_bytes);
 
+/* The same as trace_options.progress calls it. */
+void progress_reading(void *context, uint64_t done, uint64_t total);
+
 void progress_end(struct progress *progress);
 
 #endif

@@ -15,13 +15,14 @@
 #include "machine/model/model.h"
 #include "op/trace.h"
 #include "report/report.h"
+#include "report/trace_summary.h"
 
 struct replay_arguments {
 	struct text_list traces;
 	struct given memory, cgroup_limit, readahead, pinned, pages, seed, device_size, processors,
 		recordsize;
 	struct text_list policies, streams;
-	const char *filesystem, *device, *stream_rule, *format, *key, *machine;
+	const char *filesystem, *device, *stream_rule, *format, *columns, *key, *machine;
 	bool lenient, json, bare;
 	struct on_kernel_arguments kernel;
 };
@@ -72,9 +73,13 @@ static const struct option options[] = {
 	{"format", 0, "NAME",
 	 "what the trace is (`refault list formats`); recognised when not given", OPTION_TEXT,
 	 FIELD(format), COMPLETE_FORMAT},
+	{"columns", 0, "NAME=COLUMN[,...]",
+	 "of a text with a request in each row: what is where, as in "
+	 "time=1,op=2,offset=3,bytes=4,unit=512",
+	 OPTION_TEXT, FIELD(columns), COMPLETE_NONE},
 	{"lenient", 0, NULL,
-	 "skip rows that cannot be read and count them; of a trace that was cut off, take what "
-	 "there is",
+	 "skip rows that cannot be read (but of a hundred not more than one) and count them; of a "
+	 "trace that was cut off, take what there is",
 	 OPTION_FLAG, FIELD(lenient), COMPLETE_NONE},
 	{"seed", 0, "N", "seed of whatever is drawn by lot; 1 when not given", OPTION_NUMBER,
 	 FIELD(seed), COMPLETE_NONE},
@@ -347,13 +352,30 @@ struct reading {
 	bool is_open; /* it was recognised, so that what is wrong is wrong in a row */
 	bool is_cut_off;
 	uint64_t skipped;
+	json_t *notes; /* what its reader has to say; NULL: nothing yet */
 };
 
-static struct op_source *source_open(const struct plan *plan, struct error *error)
+/* All that is known of a trace once it was read; the same whichever run read it. */
+static void reading_note(struct reading *reading, const struct op_source *source)
+{
+	reading->skipped = trace_skipped(source);
+	reading->is_cut_off = trace_is_cut_off(source);
+	if (!reading->notes) {
+		reading->notes = trace_notes_json(source);
+		(void)trace_warnings_print(stderr, source, "refault: warning: ");
+	}
+}
+
+static struct op_source *source_open(const struct plan *plan, struct progress *progress,
+				     struct error *error)
 {
 	const struct trace_options trace_options = {
 		.format = plan->arguments->format,
+		.columns = plan->arguments->columns,
 		.lenient = plan->arguments->lenient,
+		.is_bare = plan->arguments->bare,
+		.progress = progress ? progress_reading : NULL,
+		.progress_context = progress,
 	};
 	struct op_source *source = trace_open(plan->trace, &trace_options, error);
 
@@ -375,7 +397,7 @@ struct rereading {
 static struct op_source *reread_open(void *context, struct error *error)
 {
 	struct rereading *rereading = context;
-	struct op_source *source = source_open(rereading->plan, error);
+	struct op_source *source = source_open(rereading->plan, NULL, error);
 
 	rereading->reading->is_open = source != NULL;
 	return source;
@@ -385,8 +407,7 @@ static void reread_close(void *context, struct op_source *source)
 {
 	struct rereading *rereading = context;
 
-	rereading->reading->skipped = trace_skipped(source);
-	rereading->reading->is_cut_off = trace_is_cut_off(source);
+	reading_note(rereading->reading, source);
 	op_source_destroy(source);
 }
 
@@ -404,7 +425,7 @@ static bool replay_on_kernel(const struct plan *plan, struct result *result,
 	struct progress progress;
 	bool done;
 
-	*reading = (struct reading){0};
+	reading->is_open = false;
 	kernel.streams = streams_make(plan, error);
 	if (!kernel.streams)
 		return false;
@@ -448,18 +469,18 @@ static bool replay_one(const struct plan *plan, const struct policy_options *pol
 	struct op_source *source;
 	bool done;
 
-	*reading = (struct reading){0};
+	reading->is_open = false;
 	model.policy = *policy;
 	model.streams = streams_make(plan, error);
 	if (!model.streams)
 		return false;
-	source = source_open(plan, error);
+	progress_begin(&progress, "replaying");
+	source = source_open(plan, &progress, error);
 	if (!source) {
 		stream_map_destroy(model.streams);
 		return false;
 	}
 	reading->is_open = true;
-	progress_begin(&progress, "replaying");
 	model.progress = progress.wanted ? progress_update : NULL;
 	model.progress_context = &progress;
 	if (plan->arguments->bare)
@@ -468,8 +489,10 @@ static bool replay_one(const struct plan *plan, const struct policy_options *pol
 	else
 		done = model_run(&model, source, result, error);
 	progress_end(&progress);
-	reading->skipped = trace_skipped(source);
-	reading->is_cut_off = trace_is_cut_off(source);
+	if (done)
+		reading_note(reading, source);
+	else
+		reading->is_cut_off = trace_is_cut_off(source);
 	op_source_destroy(source);
 	stream_map_destroy(model.streams);
 	return done;
@@ -497,9 +520,9 @@ static void print(const struct plan *plan, const struct result *results,
 	static const char *const told[] = {"memory",    "cgroup-limit", "policy", "filesystem",
 					   "readahead", "pinned",       NULL};
 	/* Of a run on the kernel, the next command is to validate: it takes these not. */
-	static const char *const not_validated[] = {"cgroup-limit", "filesystem", "readahead",
-						    "pinned",       "on",         "streams",
-						    "format",       "lenient",    NULL};
+	static const char *const not_validated[] = {
+		"cgroup-limit", "filesystem", "readahead", "pinned",  "on",
+		"streams",      "format",     "columns",   "lenient", NULL};
 	struct arena arena = {0};
 	struct text_list words = command_repeat(&command_replay, plan->arguments,
 						plan->on_kernel ? not_validated : told, &arena);
@@ -509,6 +532,7 @@ static void print(const struct plan *plan, const struct result *results,
 		.colour = command_may_colour(stdout),
 		.skipped_rows = reading->skipped,
 		.is_cut_off = reading->is_cut_off,
+		.input_notes = reading->notes,
 		.is_trace = true,
 		.bare_pages = plan->arguments->bare ? plan->arguments->pages.value : 0,
 	};
@@ -572,6 +596,7 @@ static int replay(const void *values)
 out:
 	for (size_t i = 0; i < done; i++)
 		result_deinit(&results[i]);
+	json_decref(reading.notes);
 	memory_free(results);
 	memory_free(plan.policies);
 	device_profile_free(plan.device);

@@ -1,6 +1,7 @@
 #include "op/decoder.h"
 
 #include <assert.h>
+#include <bzlib.h>
 #include <limits.h>
 #include <lzma.h>
 #include <string.h>
@@ -178,10 +179,78 @@ static void xz_destroy(void *state)
 	memory_free(state);
 }
 
+/* bzip2: streams one after the other (pbzip2 makes many); no padding between or behind them */
+
+struct bzip2 {
+	bz_stream stream;
+	bool between; /* streams */
+};
+
+static bool bzip2_match(const unsigned char *head, size_t bytes)
+{
+	return bytes >= 4 && memcmp(head, "BZh", 3) == 0 && head[3] >= '1' && head[3] <= '9';
+}
+
+static void bzip2_begin(struct bzip2 *bzip2)
+{
+	int result = BZ2_bzDecompressInit(&bzip2->stream, 0, 0);
+
+	assert(result == BZ_OK);
+	(void)result;
+}
+
+static void *bzip2_create(void)
+{
+	struct bzip2 *bzip2 = memory_alloc(1, sizeof(*bzip2));
+
+	bzip2_begin(bzip2);
+	return bzip2;
+}
+
+static bool bzip2_step(void *state, struct decoder_step *step)
+{
+	struct bzip2 *bzip2 = state;
+	size_t room = (size_t)(step->to_end - step->to);
+	unsigned int given = room > UINT_MAX ? UINT_MAX : (unsigned int)room;
+	int result;
+
+	if (bzip2->between) {
+		step->frame_ended = true;
+		if (step->from == step->from_end)
+			return true;
+		BZ2_bzDecompressEnd(&bzip2->stream);
+		bzip2->stream = (bz_stream){0};
+		bzip2_begin(bzip2);
+		bzip2->between = false;
+	}
+	bzip2->stream.next_in = (char *)(uintptr_t)step->from; /* its interface lacks a const */
+	bzip2->stream.avail_in = (unsigned int)(step->from_end - step->from);
+	bzip2->stream.next_out = (char *)step->to;
+	bzip2->stream.avail_out = given;
+	result = BZ2_bzDecompress(&bzip2->stream);
+	step->from = step->from_end - bzip2->stream.avail_in;
+	step->to += given - bzip2->stream.avail_out;
+	step->frame_ended = bzip2->between = result == BZ_STREAM_END;
+	if (result == BZ_OK || result == BZ_STREAM_END)
+		return true;
+	step->wrong =
+		result == BZ_DATA_ERROR_MAGIC ? "not bzip2 data" : "its check sums do not match";
+	return false;
+}
+
+static void bzip2_destroy(void *state)
+{
+	struct bzip2 *bzip2 = state;
+
+	BZ2_bzDecompressEnd(&bzip2->stream);
+	memory_free(bzip2);
+}
+
 static const struct input_decoder decoders[] = {
 	{"zstd", zstd_match, zstd_create, zstd_step, zstd_destroy},
 	{"gzip", gzip_match, gzip_create, gzip_step, gzip_destroy},
 	{"xz", xz_match, xz_create, xz_step, xz_destroy},
+	{"bzip2", bzip2_match, bzip2_create, bzip2_step, bzip2_destroy},
 };
 
 const struct input_decoder *decoder_find(const unsigned char *head, size_t bytes)

@@ -1,5 +1,5 @@
 /*
- * decoder: one interface to zstd, gzip and xz
+ * decoder: one interface to zstd, gzip, xz and bzip2
  */
 #ifndef REFAULT_OP_DECODER_H
 #define REFAULT_OP_DECODER_H

@@ -3,7 +3,9 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,13 +13,68 @@
 #include "base/size.h"
 #include "op/decoder.h"
 
-enum { RAW_BYTES = 128 * 1024, MAGIC_BYTES = 6 };
+enum { RAW_BYTES = 128 * 1024, MAGIC_BYTES = 6, KEPT_IN_MEMORY_BYTES = 1024 * 1024 };
 
 static bool input_fail(struct input *input, const struct error *error)
 {
 	input->failed = true;
 	input->failure = *error;
 	return false;
+}
+
+static bool write_all(int fd, const unsigned char *from, size_t bytes)
+{
+	while (bytes) {
+		ssize_t written = write(fd, from, bytes);
+
+		if (written < 0 && errno != EINTR)
+			return false;
+		if (written > 0) {
+			from += written;
+			bytes -= (size_t)written;
+		}
+	}
+	return true;
+}
+
+/* A file without a name; -1: none can be made. */
+static int temporary_open(void)
+{
+	const char *folders[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
+	int fd = -1;
+
+	for (size_t i = 0; fd < 0 && i < sizeof(folders) / sizeof(folders[0]); i++) {
+		if (folders[i] && folders[i][0])
+			fd = open(folders[i], O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	}
+	return fd;
+}
+
+/* What came out of a pipe, for input_again(). */
+static bool raw_keep(struct input *input, const unsigned char *from, size_t bytes,
+		     struct error *error)
+{
+	if (input->kept_fd < 0 && input->kept_bytes + bytes <= KEPT_IN_MEMORY_BYTES) {
+		input->kept = memory_resize(input->kept, input->kept_bytes + bytes + 1, 1);
+		memcpy(input->kept + input->kept_bytes, from, bytes);
+		input->kept_bytes += bytes;
+		return true;
+	}
+	if (input->kept_fd < 0) {
+		input->kept_fd = temporary_open();
+		if (input->kept_fd < 0)
+			return error_system(error,
+					    "%s has to be read twice, and there is no place for a "
+					    "temporary file (TMPDIR, /var/tmp, /tmp)",
+					    input->name);
+		if (!write_all(input->kept_fd, input->kept, input->kept_bytes))
+			return error_system(error, "cannot keep %s in a temporary file",
+					    input->name);
+		memory_free(input->kept);
+		input->kept = NULL;
+	}
+	return write_all(input->kept_fd, from, bytes) ||
+	       error_system(error, "cannot keep %s in a temporary file", input->name);
 }
 
 /* Read once into at most `bytes`; *got 0: the end. */
@@ -39,6 +96,8 @@ static bool raw_read(struct input *input, unsigned char *to, size_t bytes, size_
 	}
 	*got = (size_t)result;
 	input->raw_bytes += *got;
+	if (input->is_kept && !raw_keep(input, to, *got, error))
+		return input_fail(input, error);
 	return true;
 }
 
@@ -172,6 +231,7 @@ struct input *input_open(const char *path, struct error *error)
 	struct input *input = memory_alloc(1, sizeof(*input));
 	struct stat status;
 
+	input->kept_fd = -1;
 	input->name = strcpy(memory_alloc(strlen(name) + 1, 1), name);
 	input->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	if (input->fd < 0) {
@@ -186,6 +246,8 @@ struct input *input_open(const char *path, struct error *error)
 	}
 	if (fstat(input->fd, &status) == 0 && S_ISREG(status.st_mode))
 		input->raw_total_bytes = (uint64_t)status.st_size;
+	input->start = lseek(input->fd, 0, SEEK_CUR);
+	input->is_kept = input->start < 0;
 	input->window_bytes = INPUT_WINDOW_BYTES;
 	input->window = memory_resize(NULL, INPUT_WINDOW_BYTES + 1, 1);
 	input->at = input->end = input->window;
@@ -200,6 +262,62 @@ struct input *input_open(const char *path, struct error *error)
 	return input;
 }
 
+void input_keep_nothing(struct input *input)
+{
+	input->is_kept = false;
+	memory_free(input->kept);
+	input->kept = NULL;
+	if (input->kept_fd >= 0)
+		close(input->kept_fd);
+	input->kept_fd = -1;
+}
+
+/* Whatever was kept, in a file. */
+static bool kept_take(struct input *input, struct error *error)
+{
+	int fd = input->kept_fd;
+
+	if (fd < 0) {
+		fd = memfd_create("refault-input", MFD_CLOEXEC);
+		if (fd < 0 || !write_all(fd, input->kept, input->kept_bytes)) {
+			error_system(error, "cannot keep %s in memory", input->name);
+			if (fd >= 0)
+				close(fd);
+			return false;
+		}
+	}
+	input->kept_fd = -1;
+	input_keep_nothing(input);
+	if (input->fd > STDIN_FILENO)
+		close(input->fd);
+	input->fd = fd;
+	input->start = 0;
+	input->raw_total_bytes = input->raw_bytes;
+	return true;
+}
+
+bool input_again(struct input *input, struct error *error)
+{
+	assert(input->is_kept || input->start >= 0);
+	if (input->is_kept && !kept_take(input, error))
+		return input_fail(input, error);
+	if (lseek(input->fd, input->start, SEEK_SET) < 0) {
+		error_system(error, "cannot read %s a second time", input->name);
+		return input_fail(input, error);
+	}
+	input->at = input->end = input->window;
+	input->window[0] = 0;
+	input->last = input->failed = input->frame_ended = false;
+	input->raw_bytes = input->unpacked_bytes = 0;
+	if (input->decoder) {
+		input->decoder->destroy(input->decoder_state);
+		input->decoder_state = input->decoder->create();
+		input->raw_at = input->raw_end = input->raw;
+		input->raw_last = false;
+	}
+	return true;
+}
+
 void input_close(struct input *input)
 {
 	if (!input)
@@ -208,6 +326,9 @@ void input_close(struct input *input)
 		input->decoder->destroy(input->decoder_state);
 	if (input->fd > STDIN_FILENO)
 		close(input->fd);
+	if (input->kept_fd >= 0)
+		close(input->kept_fd);
+	memory_free(input->kept);
 	memory_free(input->window);
 	memory_free(input->raw);
 	memory_free((char *)(uintptr_t)input->name);

@@ -2,7 +2,7 @@
  * input: the bytes of a trace, whatever they are packed in
  *
  * A window on a file (or standard input) of which the next bytes are always visible in one piece.
- * What is compressed with zstd, gzip or xz is recognised by its first bytes and unpacked on the
+ * What is compressed with zstd, gzip, xz or bzip2 is recognised by its first bytes and unpacked on the
  * way, streaming: the window's memory is all that is used (and the decompressor's own: at most 128
  * MiB of zstd window, 256 MiB for xz). For the readers in op/import/ only; everybody else uses
  * op/trace.h.
@@ -28,6 +28,11 @@ struct input {
 
 	/* The rest belongs to input.c. */
 	int fd;
+	int64_t start; /* where in the file it begins (standard input); < 0: a pipe */
+	bool is_kept;  /* a pipe: what is read is kept, in kept_fd, or, as long as that is -1, */
+	int kept_fd;   /* in `kept` */
+	size_t kept_bytes; /* of `kept` */
+	unsigned char *kept;
 	uint64_t raw_bytes;       /* read from the file */
 	uint64_t raw_total_bytes; /* its length; 0: unknown */
 	uint64_t unpacked_bytes;  /* that went through the window */
@@ -57,6 +62,14 @@ void input_close(struct input *input);
  * that is visible and good, and later calls fail in the same way.
  */
 bool input_fill(struct input *input, size_t want, struct error *error);
+
+/*
+ * Begin again with the first byte. What is not a file (a pipe) is kept for that as it is read, in a
+ * temporary file from a megabyte on ($TMPDIR, /var/tmp or /tmp), unless input_keep_nothing() said
+ * before that it will not be needed. Fails if the file cannot be read again, or not be kept.
+ */
+bool input_again(struct input *input, struct error *error);
+void input_keep_nothing(struct input *input);
 
 static inline size_t input_visible(const struct input *input)
 {

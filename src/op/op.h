@@ -37,7 +37,7 @@ struct op {
 	uint64_t offset;  /* bytes; offset + bytes <= OP_END_MAX */
 	uint64_t bytes;   /* length; truncate, exists: the (new) size */
 	uint32_t path;    /* path id; mark: the label's id in the same table */
-	uint32_t path_to; /* rename: the new name; else 0 */
+	uint32_t path_to; /* rename, link: the new name; else 0 */
 	uint32_t thread;
 	uint32_t line; /* where in the input, 1-based; 0: nowhere, or not a text */
 	uint16_t
@@ -61,7 +61,13 @@ const char *op_kind_nearest(const char *text, size_t bytes);
 /* Is it of no file, so that its path says nothing? */
 static inline bool op_kind_is_of_no_file(unsigned int kind)
 {
-	return kind == OP_SYNC || kind == OP_COMPUTE;
+	return kind == OP_SYNC || kind == OP_COMPUTE || kind == OP_DROP_CACHES;
+}
+
+/* Does it have two paths, from>to, the second in path_to? */
+static inline bool op_kind_has_two_paths(unsigned int kind)
+{
+	return kind == OP_RENAME || kind == OP_LINK;
 }
 
 /* A `compute` that takes longer is a mistake, which no machine carries out: 30 days. */

@@ -102,7 +102,10 @@ bool stream_map_add(struct stream_map *map, const char *regex_and_name, struct e
 	return true;
 }
 
-/* "wal12" -> "wal", "d/7/399" -> "d", "12/a" -> "12", "/var/log/x" -> "var". */
+/*
+ * "wal12" -> "wal", "d/7/399" -> "d", "12/a" -> "12", "/var/log/x" -> "var"; "8,16" and "web,0" as
+ * they are: a number behind a comma is a device's.
+ */
 static uint16_t stream_of_class(struct stream_map *map, const char *path)
 {
 	size_t bytes, name;
@@ -114,7 +117,7 @@ static uint16_t stream_of_class(struct stream_map *map, const char *path)
 		bytes = 1; /* the root */
 	for (name = bytes; name > 0 && path[name - 1] >= '0' && path[name - 1] <= '9'; name--)
 		;
-	return stream_named(map, path, name ? name : bytes);
+	return stream_named(map, path, name && path[name - 1] != ',' ? name : bytes);
 }
 
 static uint16_t stream_of_thread(struct stream_map *map, uint32_t thread)

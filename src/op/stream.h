@@ -3,7 +3,8 @@
  *
  * Every op, page and object belongs to a stream. Scenarios name their own (a job is a stream). For
  * a trace the stream is the path's class: by default the first component of the path without the
- * digits at its end ("wal12" -> "wal", "d/7/399" -> "d", "12/a" -> "12", "/var/log/x" -> "var").
+ * digits at its end ("wal12" -> "wal", "d/7/399" -> "d", "12/a" -> "12", "/var/log/x" -> "var";
+ * but "8,16" and "web,0", of block traces, stay whole).
  * Other rules: one per path, one per thread, or REGEX=NAME pairs (POSIX extended, first match wins,
  * tried before the rule). There are at most STREAM_COUNT_MAX; what comes later is counted as the
  * stream "other".

@@ -1,8 +1,8 @@
 /*
  * trace: files of ops, ours and other people's
  *
- * trace_open() recognises what a file is by its contents: the native format, the op CSV,
- * oracleGeneral; each plain or compressed (zstd, gzip, xz). Adding a foreign format is one file in
+ * trace_open() recognises what a file is by its contents: the native format, the op CSV, and
+ * everybody else's (docs/traces.md); each plain or compressed (zstd, gzip, xz, bzip2). Adding a foreign format is one file in
  * op/import/ and one line in formats.def there.
  */
 #ifndef REFAULT_OP_TRACE_H
@@ -12,7 +12,19 @@
 
 struct trace_options {
 	const char *format; /* NULL: recognise */
-	bool lenient; /* skip wrong rows, and end quietly where a file is cut off; count both */
+	/*
+	 * Skip wrong rows (but of a hundred not more than one), and end quietly where a file is cut
+	 * off; count both.
+	 */
+	bool lenient;
+	bool is_bare; /* nobody asks which files there were before the start: may save a reading */
+	const char *columns; /* of a text: where they are ("offset=3,bytes=4"); NULL: not said */
+	/*
+	 * Called now and then while a trace that is read twice is read for the first time, within
+	 * the first op_source_next(). NULL: nobody asks.
+	 */
+	void (*progress)(void *context, uint64_t done, uint64_t total);
+	void *progress_context;
 };
 
 /*
@@ -24,6 +36,33 @@ struct op_source *trace_open(const char *path, const struct trace_options *optio
 
 /* How many wrong rows `lenient` skipped so far. 0 for other sources. */
 uint64_t trace_skipped(const struct op_source *source);
+
+/* Rows read so far that held something, the skipped ones among them; 0 for other sources. */
+uint64_t trace_rows(const struct op_source *source);
+
+/* From the earliest of all rows' time stamps to the latest; false: they have none. */
+bool trace_span(const struct op_source *source, uint64_t *ns);
+
+/* How long requests took, in ns, where the trace says it; NULL: it does not. */
+const struct histogram *trace_responses(const struct op_source *source, bool of_writes);
+
+/* What its reader has to say of a trace besides its ops, so far; all of it after the last op. */
+struct trace_note {
+	const char *key; /* for programs: "rows_out_of_order" */
+	const char
+		*text; /* for people: a sentence without its full stop; follows the count, if any */
+	bool is_counted;
+	uint64_t count;
+	uint64_t line;   /* of the first one, 1-based; 0: nowhere */
+	bool is_warning; /* to be told wherever the trace is used; else where it is summed up */
+
+	const void *of; /* the reader's constant; NULL: a sentence of its own */
+};
+const struct trace_note *trace_note_at(const struct op_source *source, size_t index);
+
+/* "3 rows are out of order (first in line 12)". Returns `text`. */
+enum { TRACE_NOTE_BYTES = 600 };
+const char *trace_note_format(char text[TRACE_NOTE_BYTES], const struct trace_note *note);
 
 /* Has the file been found to end in the middle, so that `lenient` leaves out, or would, the rest? */
 bool trace_is_cut_off(const struct op_source *source);
@@ -77,6 +116,7 @@ struct trace_format {
 	const char *summary; /* one line */
 	const char *alias;   /* another name it answers to; NULL: none */
 	bool is_objects;     /* it knows objects, not files */
+	bool takes_columns;  /* trace_options.columns means something to it */
 };
 const struct trace_format *trace_format_at(size_t index);
 

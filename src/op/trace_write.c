@@ -346,7 +346,7 @@ static void ops_put(struct trace_writer *writer)
 		numbers[i] = writer->ops[i].path;
 	numbers_put(writer, writer->count);
 	for (size_t i = 0; i < writer->count; i++) {
-		if (writer->ops[i].kind == OP_RENAME)
+		if (op_kind_has_two_paths(writer->ops[i].kind))
 			numbers[rename_count++] = writer->ops[i].path_to;
 	}
 	numbers_put(writer, rename_count);
@@ -448,7 +448,7 @@ bool trace_write(struct trace_writer *writer, const struct op_source *source, co
 		kept = &writer->ops[writer->count++];
 		*kept = *op;
 		kept->path = path_give(writer, op->path);
-		if (op->kind == OP_RENAME)
+		if (op_kind_has_two_paths(op->kind))
 			kept->path_to = path_give(writer, op->path_to);
 		writer->time_ns = op->time_ns;
 		writer->op_count++;

@@ -280,6 +280,8 @@ static json_t *input_json(const struct result *result, const struct report_optio
 	json_object_set_new(input, "files", json_number(result->file_count));
 	json_object_set_new(input, "skipped_rows", json_number(options->skipped_rows));
 	json_object_set_new(input, "cut_off", json_boolean(options->is_cut_off));
+	if (options->input_notes)
+		json_object_set(input, "notes", options->input_notes);
 	return input;
 }
 

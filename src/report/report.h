@@ -19,6 +19,7 @@ struct report_options {
 	bool colour;           /* the stream is a terminal that may be coloured */
 	uint64_t skipped_rows; /* rows of the input that --lenient left out */
 	bool is_cut_off;       /* the input ends in the middle, and --lenient took what there is */
+	json_t *input_notes; /* what a trace's reader had to say (trace_summary.h); NULL: nothing */
 	/* the input is a trace, which `refault replay` takes; else a scenario, for `refault run` */
 	bool is_trace;
 	uint64_t bare_pages; /* the plain cache of so many pages; 0: a whole machine */

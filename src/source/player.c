@@ -19,6 +19,7 @@ enum {
 	TODO_FSYNC = 2,
 	TODO_FDATASYNC = 4,
 	TODO_CLOSE = 8,
+	TODO_ITEM = 16, /* its directory has been listed before it */
 };
 
 struct client_walk {
@@ -27,6 +28,7 @@ struct client_walk {
 	uint64_t pass_items;     /* how many one execution takes */
 	uint64_t items_unsynced; /* since the last fsync_every, fdatasync_every */
 	uint64_t items_unsynced_data;
+	uint64_t listed; /* the directory that was listed last, and 1 more; 0: none */
 	bool is_prepared;
 };
 
@@ -58,6 +60,7 @@ struct client {
 	uint64_t items_left, loops_left;
 
 	uint8_t todo;
+	uint64_t held_item; /* TODO_ITEM */
 	uint32_t item_path;
 	uint64_t fill_bytes; /* written so far */
 	bool item_is_done;   /* the op under way is the item's last */
@@ -272,6 +275,7 @@ static struct client_walk *walk_begin(struct player *player, struct client *clie
 {
 	struct client_walk *walk = &client->walks[step->walk];
 
+	walk->listed = 0;
 	if (!walk->is_prepared)
 		walk_prepare(player, client, step, walk);
 	else if ((!step->count || step->file == STEP_FILE_THIS) && step->generator->begin)
@@ -346,6 +350,32 @@ static void request_range(const struct scenario_step *step, uint64_t request, st
 		op->bytes = step->request_bytes;
 }
 
+/* O_DIRECT and RWF_DONTCACHE are kinds of their own. */
+static enum op_kind kind_of(const struct scenario_step *step)
+{
+	bool reads = step->op == OP_READ;
+
+	if (step->direct)
+		return reads ? OP_READ_DIRECT : OP_WRITE_DIRECT;
+	if (step->dontcache)
+		return reads ? OP_READ_DONTCACHE : OP_WRITE_DONTCACHE;
+	return step->op;
+}
+
+/* Directory number `directory` of the file's, or set's. */
+static uint32_t directory_path(struct player *player, const struct scenario_file *file,
+			       uint64_t directory)
+{
+	char text[PATH_BYTES_MAX + 1];
+	size_t bytes = scenario_path(file, directory * file->per_directory, text, sizeof(text));
+
+	while (bytes > 0 && text[bytes - 1] != '/')
+		bytes--;
+	if (bytes <= 1)
+		return path_intern(player->source.paths, ".", 1);
+	return path_intern(player->source.paths, text, bytes - 1);
+}
+
 /* The op of an item, and what has to follow it. */
 static void item_begin(struct player *player, struct client *client, uint64_t item, struct op *op)
 {
@@ -360,9 +390,11 @@ static void item_begin(struct player *player, struct client *client, uint64_t it
 		index = step->file_items == 1 ? item : item / step->file_items;
 		request = step->file_items == 1 ? 0 : item - index * step->file_items;
 	}
-	client->item_path = player->file_paths[step->set] + (uint32_t)index;
+	client->item_path = step->op == OP_READDIR
+				    ? directory_path(player, file, item)
+				    : player->file_paths[step->set] + (uint32_t)index;
 	op->path = client->item_path;
-	op->kind = (uint8_t)step->op;
+	op->kind = (uint8_t)kind_of(step);
 	switch (step->op) {
 	case OP_READ:
 	case OP_WRITE:
@@ -404,13 +436,34 @@ static void item_begin(struct player *player, struct client *client, uint64_t it
 		client->todo |= TODO_CLOSE;
 }
 
+/* Is this item's directory listed first? */
+static bool list_before(struct player *player, struct client *client, uint64_t item, struct op *op)
+{
+	const struct scenario_step *step = client->step;
+	const struct scenario_file *file = &player->scenario->files[step->set];
+	uint64_t directory = item / step->file_items / file->per_directory;
+
+	if (!step->list || client->walk->listed == directory + 1)
+		return false;
+	client->walk->listed = directory + 1;
+	client->held_item = item;
+	client->todo = TODO_ITEM;
+	op->kind = OP_READDIR;
+	op->path = directory_path(player, file, directory);
+	return true;
+}
+
 /* The next op of the step under way; false: the step is over. */
 static bool step_next(struct player *player, struct client *client, struct op *op)
 {
-	if (client->todo) {
+	if (client->todo & TODO_ITEM) {
+		client->todo = 0;
+		item_begin(player, client, client->held_item, op);
+	} else if (client->todo) {
 		item_finish(player, client, op);
 	} else {
 		struct client_walk *walk;
+		uint64_t item;
 
 		if (client->items_left == 0) {
 			if (client->step->loop != 0 && --client->loops_left == 0)
@@ -421,8 +474,9 @@ static bool step_next(struct player *player, struct client *client, struct op *o
 		client->items_left--;
 		client->items_done++;
 		walk = client->walk;
-		item_begin(player, client,
-			   walk->item_first + walk->walk.generator->next(&walk->walk), op);
+		item = walk->item_first + walk->walk.generator->next(&walk->walk);
+		if (!list_before(player, client, item, op))
+			item_begin(player, client, item, op);
 	}
 	client->item_is_done = client->todo == 0;
 	return true;
@@ -495,6 +549,10 @@ static enum turn step_enter(struct player *player, struct client *client,
 		return TURN_OP;
 	case STEP_SYNC:
 		op->kind = OP_SYNC;
+		return TURN_OP;
+	case STEP_DROP:
+		op->kind = OP_DROP_CACHES;
+		op->bytes = step->drop_caches;
 		return TURN_OP;
 	case STEP_WAIT:
 		break;
@@ -572,27 +630,27 @@ static void workload_stop(struct player *player, struct job_state *job, uint64_t
 /* Its op that is due; false: it has none now. */
 static bool workload_turn(struct player *player, struct job_state *job, struct op *op)
 {
-	uint64_t now_ns = job->next_ns, duration_ns = job->job->duration_ns, next_ns;
+	uint64_t now_ns = job->next_ns, duration_ns = job->job->duration_ns, next_ns = now_ns;
+	bool has_op;
 
 	if ((job->job->until_count && job->until_left == 0) ||
 	    (duration_ns && now_ns >= job->begin_ns + duration_ns)) {
 		workload_stop(player, job, now_ns);
 		return false;
 	}
-	if (job->job->workload->next_due(job->run, now_ns, op, &next_ns)) {
+	has_op = job->job->workload->next_due(job->run, now_ns, op, &next_ns);
+	if (has_op) {
 		op->time_ns = now_ns;
 		job->under_way++;
 		job->ops_done++;
-		return true;
-	}
-	if (next_ns == UINT64_MAX && job->under_way == 0) {
+	} else if (next_ns == UINT64_MAX && job->under_way == 0) {
 		workload_stop(player, job, now_ns);
 		return false;
 	}
 	job->next_ns = next_ns;
 	if (duration_ns && next_ns > job->begin_ns + duration_ns)
 		job->next_ns = job->begin_ns + duration_ns;
-	return false;
+	return has_op;
 }
 
 static void workload_completed(struct player *player, struct job_state *job, const struct op *op,
@@ -803,6 +861,18 @@ static bool player_next_one(struct player *player, struct op *op, uint64_t until
 	}
 }
 
+/* When to ask for an op again, while others are under way. */
+static uint64_t ask_ns(const struct player *player)
+{
+	const struct job_state *workload = workload_first(player);
+	const struct client *client = player->heap_count ? player->heap[0] : NULL;
+	uint64_t ns = workload ? workload->next_ns : UINT64_MAX;
+
+	if (client && is_to_stop(client))
+		return 0; /* it does so before its time has come */
+	return client && client->ready_ns < ns ? client->ready_ns : ns;
+}
+
 static bool player_next(struct op_source *source, struct op *ops, size_t count, size_t *got,
 			struct error *error)
 {
@@ -838,11 +908,13 @@ static bool player_next_due(struct op_source *source, uint64_t now_ns, struct op
 	*got = 1;
 	if (op->thread == 0) {
 		player->is_pending = true;
+		*next_ns = UINT64_MAX;
 		return true;
 	}
 	op->time_ns = now_ns;
 	if (player->clients[op->thread - 1])
 		heap_pop(player);
+	*next_ns = ask_ns(player);
 	return true;
 }
 

@@ -53,7 +53,7 @@ struct scenario_machine {
 	struct pace pace;
 	const struct yaml_node *device_node;
 	const char *device; /* a name or a file; NULL: the pace says it all */
-	uint64_t device_bytes, processors, record_bytes;
+	uint64_t device_bytes, processors, record_bytes, metaslabs;
 	bool barriers;
 };
 
@@ -79,6 +79,7 @@ enum step_kind {
 	STEP_GROUP, /* steps within */
 	STEP_MARK,
 	STEP_SYNC,
+	STEP_DROP,
 	STEP_WAIT,
 };
 
@@ -113,6 +114,9 @@ struct scenario_step {
 	uint64_t count;      /* 0: not given */
 	uint64_t fsync_every, fdatasync_every;
 	bool split, close_after;
+	bool direct, dontcache; /* how it reads or writes */
+	bool list;              /* a directory before its first file */
+	uint64_t drop_caches;   /* STEP_DROP: 1, 2 or 3 */
 
 	uint64_t loop; /* 0: forever */
 	const struct yaml_node *steps_node;

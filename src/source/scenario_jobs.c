@@ -41,6 +41,7 @@ static uint64_t step_ops(const struct scenario *scenario, const struct scenario_
 		return 0;
 	case STEP_MARK:
 	case STEP_SYNC:
+	case STEP_DROP:
 		return 1;
 	case STEP_GROUP:
 		for (size_t i = 0; i < step->step_count; i++)
@@ -101,7 +102,8 @@ static bool steps_check(struct loader *loader, const struct scenario_step *step)
 	if (step->kind != STEP_ITEMS)
 		return true;
 	file = &loader->scenario->files[step->set];
-	if (!file->exists && !loader->is_created[step->set] && step->op != OP_STAT)
+	if (!file->exists && !loader->is_created[step->set] && step->op != OP_STAT &&
+	    step->op != OP_READDIR)
 		return yaml_error_key(
 			loader->yaml, step->node, loader->error,
 			"file \"%.60s\" does not exist at the start, and no job creates it",

@@ -22,13 +22,16 @@ static const char *generator_name_at(const void *context, size_t index)
 
 /* What a verb works on, and so which keys mean something to it. */
 enum verb_class {
-	VERB_RANGE, /* requests within files */
+	VERB_TRANSFER, /* requests within files, by a call */
+	VERB_RANGE,    /* requests within files */
 	VERB_CREATE,
 	VERB_ADVICE, /* a file, with a range */
 	VERB_TRUNCATE,
-	VERB_FILE, /* a file */
+	VERB_FILE,      /* a file */
+	VERB_DIRECTORY, /* the directory that a file is in */
 	VERB_MARK,
 	VERB_SYNC,
+	VERB_DROP,
 	VERB_WAIT,
 	VERB_GROUP,
 };
@@ -40,13 +43,14 @@ struct verb {
 };
 
 static const struct verb verbs[] = {
-	{"read", VERB_RANGE, OP_READ},
-	{"write", VERB_RANGE, OP_WRITE},
+	{"read", VERB_TRANSFER, OP_READ},
+	{"write", VERB_TRANSFER, OP_WRITE},
 	{"mmap_read", VERB_RANGE, OP_MMAP_READ},
 	{"mmap_write", VERB_RANGE, OP_MMAP_WRITE},
 	{"fallocate", VERB_RANGE, OP_FALLOCATE},
 	{"create", VERB_CREATE, OP_CREATE},
 	{"stat", VERB_FILE, OP_STAT},
+	{"readdir", VERB_DIRECTORY, OP_READDIR},
 	{"open", VERB_FILE, OP_OPEN},
 	{"close", VERB_FILE, OP_CLOSE},
 	{"unlink", VERB_FILE, OP_UNLINK},
@@ -60,23 +64,31 @@ static const struct verb verbs[] = {
 	{"fadvise_noreuse", VERB_ADVICE, OP_FADVISE_NOREUSE},
 	{"mark", VERB_MARK, OP_MARK},
 	{"sync", VERB_SYNC, OP_SYNC},
+	{"drop_caches", VERB_DROP, OP_DROP_CACHES},
 	{"wait", VERB_WAIT, OP_MARK},
 	{"each", VERB_GROUP, OP_MARK},
 	{"steps", VERB_GROUP, OP_MARK},
 };
 
+/* What O_DIRECT is aligned to. */
+enum { SECTOR_BYTES = 512 };
+
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
 /* Keys that mean something to each class, besides the verb and the generator's own. */
 static const char *const class_keys[] = {
+	[VERB_TRANSFER] = ("pattern request offset bytes count loop split close_after fsync_every "
+			   "fdatasync_every direct dontcache list"),
 	[VERB_RANGE] = ("pattern request offset bytes count loop split close_after fsync_every "
 			"fdatasync_every"),
 	[VERB_CREATE] = "pattern request count loop split close_after fsync_every fdatasync_every",
 	[VERB_ADVICE] = "pattern request offset bytes count loop split",
 	[VERB_TRUNCATE] = "pattern bytes count loop split",
-	[VERB_FILE] = "pattern count loop split",
+	[VERB_FILE] = "pattern count loop split list",
+	[VERB_DIRECTORY] = "pattern count loop split",
 	[VERB_MARK] = "",
 	[VERB_SYNC] = "",
+	[VERB_DROP] = "",
 	[VERB_WAIT] = "",
 	[VERB_GROUP] = "pattern count loop split each steps",
 };
@@ -271,6 +283,34 @@ static bool step_range(struct loader *loader, struct scenario_step *step,
 	return true;
 }
 
+/* O_DIRECT, or RWF_DONTCACHE. */
+static bool way_check(struct loader *loader, const struct scenario_step *step,
+		      const struct yaml_node *node)
+{
+	if (step->direct && step->dontcache)
+		return yaml_error_key(loader->yaml, yaml_get(node, "dontcache"), loader->error,
+				      "a request is direct, or it is dontcache: what goes past "
+				      "the cache leaves nothing there");
+	if (step->direct &&
+	    (step->request_bytes | step->offset_bytes | step->range_bytes) % SECTOR_BYTES)
+		return yaml_error_key(
+			loader->yaml, yaml_get(node, "direct"), loader->error,
+			"direct requests are multiples of 512 bytes, and begin at such: "
+			"`request` is %" PRIu64 ", `offset` %" PRIu64 " and `bytes` %" PRIu64,
+			step->request_bytes, step->offset_bytes, step->range_bytes);
+	return true;
+}
+
+static bool list_check(struct loader *loader, const struct scenario_step *step,
+		       const struct yaml_node *node)
+{
+	if (step->list &&
+	    (step->file == STEP_FILE_THIS || !loader->scenario->files[step->set].is_set))
+		return yaml_error_key(loader->yaml, yaml_get(node, "list"), loader->error,
+				      "list is for the files of a set, which has a count");
+	return true;
+}
+
 static bool step_target(struct loader *loader, struct scenario_step *step,
 			const struct yaml_node *node, const struct verb *verb, uint32_t this_set)
 {
@@ -285,8 +325,20 @@ static bool step_target(struct loader *loader, struct scenario_step *step,
 	if (step->file != STEP_FILE_THIS)
 		files = scenario->files[index].count;
 	step->file_items = 1;
+	if (verb->class == VERB_DIRECTORY) {
+		const struct scenario_file *file = &scenario->files[index];
+
+		if (step->file == STEP_FILE_THIS)
+			return yaml_error_key(loader->yaml, yaml_get(node, verb->name),
+					      loader->error,
+					      "readdir is about the directories of a file or a "
+					      "set: name it, instead of `this`");
+		files = (file->count - 1) / file->per_directory + 1;
+	}
 	if (step->by_request && !step_range(loader, step, node, verb, &scenario->files[index],
 					    &loader->end_bytes[index]))
+		return false;
+	if (!way_check(loader, step, node) || !list_check(loader, step, node))
 		return false;
 	if (verb->class == VERB_TRUNCATE)
 		loader->end_bytes[index] = max_u64(loader->end_bytes[index], step->range_bytes);
@@ -377,6 +429,9 @@ static bool step_complete(struct loader *loader, struct scenario_step *step,
 			return yaml_error(loader->yaml, yaml_get(node, "sync"), loader->error,
 					  "sync: no does nothing");
 		return true;
+	case VERB_DROP:
+		step->kind = STEP_DROP;
+		return true;
 	case VERB_WAIT:
 		step->kind = STEP_WAIT;
 		return true;
@@ -448,7 +503,7 @@ bool step_read(struct loader *loader, struct scenario_step *step, const struct y
 	if (is_job)
 		step->loop = 1; /* the job's own loop counts passes */
 	step->range_given = yaml_get(node, "bytes") != NULL;
-	step->by_request = verb->class == VERB_RANGE ||
+	step->by_request = verb->class == VERB_RANGE || verb->class == VERB_TRANSFER ||
 			   (verb->class == VERB_ADVICE && yaml_get(node, "request") != NULL);
 	return step_complete(loader, step, node, verb, this_set, depth);
 }

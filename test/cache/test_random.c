@@ -419,6 +419,26 @@ static void rename_name(struct play *play)
 	from->file = 0;
 }
 
+/* One more name of a file. */
+static void link_name(struct play *play)
+{
+	struct name *from = name_draw(play), *to = name_draw(play);
+
+	if (!from->file || to->file)
+		return;
+	LOG(play, "link name %u to name %u", from->id, to->id);
+	parent_get(play, from);
+	cache_name_get(play->cache, from->id);
+	parent_put(play, from);
+	parent_get(play, to);
+	cache_name_get(play->cache, to->id);
+	parent_put(play, to);
+	cache_name_link(play->cache, to->id, from->file);
+	cache_name_put(play->cache, to->id);
+	cache_name_put(play->cache, from->id);
+	to->file = from->file;
+}
+
 /* Into another directory, under a name of another length. */
 static void move_name(struct play *play)
 {
@@ -443,7 +463,14 @@ static void op_on_names(struct play *play)
 {
 	struct name *name = name_draw(play);
 
-	switch (draw(play, 6)) {
+	switch (draw(play, 8)) {
+	case 7:
+		link_name(play);
+		break;
+	case 6:
+		LOG(play, "drop name %u", name->id);
+		cache_name_drop(play->cache, name->id);
+		break;
 	case 5:
 		move_name(play);
 		break;
@@ -575,6 +602,56 @@ static void op_on_a_folio(struct play *play, struct handle *handle)
 		move(play, "touch", world_touch_read, handle->id, first, bytes);
 }
 
+static bool write_range(struct cache *cache, uint32_t file, uint64_t *offset, uint64_t *bytes,
+			struct cache_plan *plan)
+{
+	return cache_write_range(cache, file, *offset, *bytes, plan);
+}
+
+/* Read or written, and gone. */
+static void op_behind(struct play *play, const struct handle *handle, uint64_t offset,
+		      uint64_t bytes)
+{
+	if (draw(play, 2)) {
+		move(play, "read behind", cache_read_dontcache, handle->id, offset, bytes);
+		return;
+	}
+	dirty_few(play, &bytes);
+	move(play, "write behind", cache_write_dontcache, handle->id, offset, bytes);
+	if (draw(play, 3))
+		move(play, "write range", write_range, handle->file, offset, bytes);
+}
+
+/* Past the cache, in whole pages: what is planned is checked in pages. */
+static void op_direct(struct play *play, const struct handle *handle, uint64_t offset,
+		      uint64_t bytes)
+{
+	bool writes = draw(play, 2);
+
+	offset &= ~(PAGE_BYTES - 1);
+	bytes &= ~(PAGE_BYTES - 1);
+	move(play, "write range", write_range, handle->file, offset, bytes);
+	play->seen->sum += cache_range_is_dirty(play->cache, handle->file, offset, bytes);
+	if (!writes) {
+		move(play, "read direct", cache_direct_read, handle->file, offset, bytes);
+		return;
+	}
+	if (play->later)
+		complete_some(play, 100);
+	cache_direct_drop(play->cache, handle->file, offset, bytes);
+	move(play, "write direct", cache_direct_write, handle->file, offset, bytes);
+	if (draw(play, 2))
+		cache_direct_drop(play->cache, handle->file, offset, bytes);
+}
+
+static void op_drop_caches(struct play *play)
+{
+	uint32_t what = 1 + (uint32_t)draw(play, 3);
+
+	LOG(play, "drop caches %u", what);
+	cache_drop_caches(play->cache, what);
+}
+
 static void op_draw(struct play *play)
 {
 	struct handle *handle = &play->handles[draw(play, HANDLES)];
@@ -604,7 +681,11 @@ static void op_draw(struct play *play)
 		return op_on_a_folio(play, handle);
 	case 38 ... 42:
 		return move(play, "touch", world_touch_read, handle->id, offset, 8 * bytes);
-	case 43 ... 64:
+	case 43 ... 45:
+		return op_direct(play, handle, offset > 64 * MIB ? 0 : offset, bytes);
+	case 46 ... 54:
+		return op_behind(play, handle, offset > 64 * MIB ? 0 : offset, bytes);
+	case 55 ... 64:
 		return move(play, "read", cache_read, handle->id, offset, bytes);
 	case 65 ... 79:
 		if (offset > 64 * MIB)
@@ -630,6 +711,8 @@ static void op_draw(struct play *play)
 	case 91 ... 92:
 		return move(play, "sync file", sync_file, handle->file, 0, 0);
 	case 93:
+		if (draw(play, 4) == 0)
+			return op_drop_caches(play);
 		return move(play, "sync", sync_all, 0, 0, 0);
 	case 94 ... 95:
 		LOG(play, "truncate file %u to %llu", handle->file, (unsigned long long)offset);

@@ -22,6 +22,7 @@ exits 2 'a negative size' "$REFAULT" replay a --memory=-1
 says err 'negative'
 
 printf 'time_ns,thread,op,path,offset,bytes\n0,1,exists,heap,0,8192\n1,1,read,heap,81 92,8192\n2,1,read,heap,0,8192\n' >"$scratch/broken.csv"
+for i in {1..98}; do echo 3,1,read,heap,0,8192; done >>"$scratch/broken.csv"
 sed 3d "$scratch/broken.csv" >"$scratch/good.csv"
 exits 2 'no memory said' "$REFAULT" replay "$scratch/good.csv"
 says err '--cgroup-limit 256MiB'
@@ -68,6 +69,10 @@ exits 0 '--lenient' "$REFAULT" replay "$scratch/broken.csv" --cgroup-limit 256Mi
 says out "1 row of the input could not be read and was left out"
 exits 0 '--lenient, JSON' "$REFAULT" replay "$scratch/broken.csv" --cgroup-limit 256MiB --lenient --json
 says out '"skipped_rows": 1'
+head -n -2 "$scratch/broken.csv" >"$scratch/worse.csv"
+exits 2 'more than one row in a hundred is wrong' "$REFAULT" replay "$scratch/worse.csv" --cgroup-limit 256MiB --lenient
+says err '1 of 99 rows cannot be read, and more than 1 % is too many: the first: offset "81 92"'
+says err 'worse.csv:3:15: '
 
 printf 'time,thread,op,path,offset,bytes\n0,1,read,heap,0,8192\n' >"$scratch/header.csv"
 exits 2 'a wrong header' "$REFAULT" replay "$scratch/header.csv" --memory 1GiB
@@ -132,7 +137,7 @@ says err 'nearest: policies'
 exits 2 'import without an output' "$REFAULT" import "$scratch/good.csv"
 exits 2 'import onto itself' "$REFAULT" import "$scratch/good.csv" -o "$scratch/../$(basename "$scratch")/good.csv"
 says err 'is the input itself'
-ok 'the input is as it was' [ "$(wc -l <"$scratch/good.csv")" = 3 ]
+ok 'the input is as it was' [ "$(wc -l <"$scratch/good.csv")" = 101 ]
 exits 2 'import of a wrong row' "$REFAULT" import "$scratch/broken.csv" -o "$scratch/new.rft"
 ok 'nothing half-written is left' [ "$(ls "$scratch" | grep -c rft)" = 0 ]
 if [ -w /dev/full ]; then

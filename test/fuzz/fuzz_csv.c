@@ -32,7 +32,7 @@ static char *quoted_csv(const struct fuzz_ops *list, size_t *bytes)
 	fputs("\"time_ns\",\"thread\",\"op\",\"path\",\"offset\",\"bytes\"\n", file);
 	for (size_t i = 0; i < list->ops.count; i++) {
 		const struct op *op = &list->ops.at[i];
-		bool rename = op->kind == OP_RENAME;
+		bool rename = op_kind_has_two_paths(op->kind);
 
 		fprintf(file, "\"%" PRIu64 "\",\"%" PRIu32 "\",\"%s\",\"", op->time_ns, op->thread,
 			op_kind_name((enum op_kind)op->kind));

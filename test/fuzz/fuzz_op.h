@@ -50,7 +50,7 @@ static inline void fuzz_ops_check(const struct fuzz_ops *list)
 		assert(op->offset <= OP_END_MAX && op->bytes <= OP_END_MAX - op->offset);
 		assert(op->kind < OP_KIND_COUNT);
 		assert(op->path < paths);
-		assert(op->kind == OP_RENAME ? op->path_to < paths : op->path_to == 0);
+		assert(op_kind_has_two_paths(op->kind) ? op->path_to < paths : op->path_to == 0);
 		time_ns = op->time_ns;
 	}
 	for (uint32_t i = 0; i < paths; i++) {
@@ -102,7 +102,7 @@ static inline void fuzz_ops_equal(const struct fuzz_ops *a, const struct fuzz_op
 		assert(one->kind == other->kind);
 		assert(strcmp(path_text(a->source->paths, one->path),
 			      path_text(b->source->paths, other->path)) == 0);
-		if (one->kind == OP_RENAME)
+		if (op_kind_has_two_paths(one->kind))
 			assert(strcmp(path_text(a->source->paths, one->path_to),
 				      path_text(b->source->paths, other->path_to)) == 0);
 	}

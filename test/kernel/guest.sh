@@ -30,6 +30,26 @@ says out 'pass2'
 says out '64.0 MiB'
 says out 'Within the tolerance of 5 %'
 
+# drop_caches acts on a whole machine, which a guest is.
+{
+	echo 'time_ns,thread,op,path,offset,bytes'
+	echo '0,1,exists,hot,0,12582912'
+	for ((i = 0; i < 2000; i++)); do echo "0,1,exists,tree/$i,0,0"; done
+	time=1000
+	for what in 1 2 3; do
+		for ((at = 0; at < 12582912; at += 131072)); do echo "$((time += 1000)),1,read,hot,$at,131072"; done
+		for ((i = 0; i < 2000; i++)); do echo "$((time += 1000)),1,stat,tree/$i,0,0"; done
+		echo "$((time += 1000)),1,mark,before$what,0,0"
+		echo "$((time += 1000)),1,drop_caches,,0,$what"
+		echo "$((time += 1000)),1,mark,after$what,0,0"
+	done
+	for ((at = 0; at < 12582912; at += 131072)); do echo "$((time += 1000)),1,read,hot,$at,131072"; done
+} >"$scratch/drop.csv"
+exits 0 'and about drop_caches' "$REFAULT" validate "$scratch/drop.csv" --cgroup-limit 24MiB --guest "$vmlinuz,mglru=off"
+says out 'Within the tolerance of 5 %'
+exits 0 'whose traces it leaves out of its notes' "$REFAULT" replay "$scratch/drop.csv" --cgroup-limit 24MiB --on kernel --guest "$vmlinuz,mglru=off"
+ok 'since they are its own' [ "$(grep -c dropped "$scratch/out")" = 0 ]
+
 exits 2 'what is wrong in the guest is wrong here' "$REFAULT" replay <(printf 'time_ns,thread,op,path,offset,bytes\n0,1,raed,a,0,4096\n') --on kernel --cgroup-limit 24MiB --guest "$vmlinuz"
 exits 2 'no such kernel' "$REFAULT" replay "$scratch/twice.csv" --on kernel --cgroup-limit 24MiB --guest "$scratch/none"
 says err "$scratch/none"

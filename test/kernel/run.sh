@@ -84,10 +84,40 @@ cat >"$scratch/kinds.csv" <<-'END'
 	32,2,compute,,0,2000000
 	33,1,sync_file_range,hole,131072,131072
 	34,1,compute,,0,1
+	35,1,read_direct,hole,0,65536
+	36,1,write_direct,hole,65536,65536
+	37,1,read,hole,1000,100
+	38,1,read_dontcache,hole,0,65536
+	39,1,write_dontcache,hole,262144,5000
+	40,1,mkdir,links,0,0
+	41,1,link,hole>links/one,0,0
+	42,2,read,links/one,0,4096
+	43,1,symlink,links/soft,0,30
+	44,1,stat,links/soft,0,0
+	45,1,readdir,links,0,0
+	46,1,readdir,.,0,0
+	47,1,rename,links/one>hole,0,0
+	48,1,unlink,links/one,0,0
+	49,2,read,links/one,0,4096
+	50,2,close,links/one,0,0
+	51,1,link,hole>links/one,0,0
+	52,1,unlink,hole,0,0
+	53,1,read,links/one,0,4096
+	54,1,unlink,links/one,0,0
+	55,1,unlink,links/soft,0,0
+	56,1,rmdir,links,0,0
 END
 exits 0 'every kind of operation' "$REFAULT" replay "$scratch/kinds.csv" --on kernel "${small[@]}" --json
-ok 'counts them' [ "$(figure "$scratch/out" streams hole page_accesses)" = $((256 + 64)) ]
+ok 'counts them' [ "$(figure "$scratch/out" streams hole page_accesses)" = $((256 + 64 + 1 + 16 + 2)) ]
+ok 'and those of the other name' [ "$(figure "$scratch/out" streams links page_accesses)" = 3 ]
 ok 'stays below its root' [ "$(figure "$scratch/out" totals page_accesses)" -gt 0 ]
+
+printf 'time_ns,thread,op,path,offset,bytes\n0,1,exists,a,0,4096\n1,1,drop_caches,,0,3\n' >"$scratch/drop.csv"
+exits 2 "nobody's caches are dropped" "$REFAULT" replay "$scratch/drop.csv" --on kernel "${small[@]}"
+says err 'in a guest only (--guest)'
+printf 'time_ns,thread,op,path,offset,bytes\n0,1,exists,a,0,4096\n1,1,read_direct,a,100,512\n' >"$scratch/odd.csv"
+exits 2 'what the kernel refuses is said' "$REFAULT" replay "$scratch/odd.csv" --on kernel "${small[@]}"
+says err 'Invalid argument'
 
 # Scenarios, by both clocks. Shorter than it is: the kernel's time is the tester's.
 shorter=(--set jobs.app.duration=2s --set jobs.backup.start=1s)

@@ -85,13 +85,13 @@ static UNUSED struct op *op_add(struct op_memory *memory, enum op_kind kind, con
 				uint64_t offset, uint64_t bytes)
 {
 	struct op *op = array_push(&memory->ops);
-	const char *to = kind == OP_RENAME ? strchr(path, '>') : NULL;
+	const char *to = op_kind_has_two_paths(kind) ? strchr(path, '>') : NULL;
 
 	memory->now_ns += 1000;
 	*op = (struct op){.time_ns = memory->now_ns,
 			  .offset = offset,
 			  .bytes = bytes,
-			  .kind = kind,
+			  .kind = (uint8_t)kind,
 			  .thread = 1};
 	if (*path)
 		op->path = path_intern(memory->source.paths, path,

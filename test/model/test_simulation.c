@@ -34,7 +34,7 @@ static struct device_profile *device_of(unsigned int channels)
 struct timed {
 	unsigned int channels, processors;
 	uint64_t op_ns, memory_bytes;
-	const char *policy, *filesystem;
+	const char *policy, *filesystem; /* NULL: flat */
 	struct result result;
 };
 
@@ -304,6 +304,149 @@ static void a_commit_waits_for_write_back_of_ext4_and_writers_for_it(void **stat
 	assert_in_range(writer_waits_us("linux-4.14"), 10000, 400000);
 }
 
+/* ---- past the cache ---- */
+
+static void whoever_goes_past_the_cache_waits_for_the_device(void **state)
+{
+	struct timed timed = {.channels = 8};
+
+	(void)state;
+	run_timed(&timed, "exists a 0 100000000\nopen a\n"
+			  "+1\nwrite_direct a 0 4096\n"
+			  "+1\nread_direct a 0 4096\n+1\nread_direct a 0 4096\n");
+	assert_int_equal(most(&timed, "write_direct"), 2000);
+	assert_int_equal(most(&timed, "read_direct"), 1000);
+	assert_int_equal(timed.result.device.reads, 2);
+	assert_int_equal(timed.result.device.write_bytes, 4096);
+	result_deinit(&timed.result);
+}
+
+static void what_is_dirty_goes_before_a_direct_read(void **state)
+{
+	struct timed timed = {.channels = 8};
+
+	(void)state;
+	run_timed(&timed, "exists a 0 100000000\nopen a\n+1\nwrite a 0 4096\n"
+			  "+1\nread_direct a 0 8192\n");
+	assert_int_equal(most(&timed, "read_direct"), 3000);
+	result_deinit(&timed.result);
+	/* Also what is being written back already. */
+	timed = (struct timed){.channels = 8};
+	run_timed(&timed, "exists a 0 100000000\nopen a\n+1\nwrite a 0 4096\n"
+			  "+1\nsync_file_range a 0 4096\nread_direct a 0 8192\n");
+	assert_in_range(most(&timed, "read_direct"), 2900, 3000);
+	assert_int_equal(timed.result.device.write_bytes, 4096);
+	result_deinit(&timed.result);
+}
+
+static void direct_requests_are_as_long_as_they_are(void **state)
+{
+	struct timed timed = {.channels = 8};
+
+	(void)state;
+	run_timed(&timed, "exists a 0 100000000\n+1\nread_direct a 512 512\n"
+			  "read_direct a 4608 8192\nwrite_direct a 1024 1536\n");
+	assert_int_equal(timed.result.device.read_bytes, 512 + 8192);
+	assert_int_equal(timed.result.device.write_bytes, 1536);
+	assert_int_equal(timed.result.totals.read_bytes, 512 + 8192);
+	assert_int_equal(timed.result.totals.write_bytes, 1536);
+	result_deinit(&timed.result);
+}
+
+static void what_was_read_during_a_direct_write_is_read_again(void **state)
+{
+	struct timed timed = {.channels = 8};
+
+	(void)state;
+	/* It came in before the write was done, and may be what was there before. */
+	run_timed(&timed, "exists a 0 100000000\n@1 fadvise_random a\n@2 fadvise_random a\n+1\n"
+			  "@1 write_direct a 0 4096\n@2 read a 0 4096\n+1\n@2 read a 0 4096\n");
+	assert_int_equal(timed.result.device.reads, 2);
+	result_deinit(&timed.result);
+}
+
+static void what_is_written_behind_is_not_waited_for(void **state)
+{
+	struct timed timed = {.channels = 8};
+
+	(void)state;
+	run_timed(&timed, "exists a 0 100000000\nfadvise_random a\n+1\nwrite_dontcache a 0 4096\n"
+			  "mark begun\n+1\nmark done\nread a 0 4096\n");
+	assert_int_equal(most(&timed, "write_dontcache"), 0);
+	assert_int_equal(timed.result.device.writes, 1);
+	assert_int_equal(timed.result.marks[0].counters.inactive_file_pages, 1);
+	assert_int_equal(timed.result.marks[1].counters.inactive_file_pages, 0);
+	assert_int_equal(timed.result.device.reads, 1);
+	result_deinit(&timed.result);
+}
+
+/* ---- files without a name ---- */
+
+static void a_file_keeps_its_room_until_it_is_closed(void **state)
+{
+	static const char *const names[] = {"ext4", "xfs"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct timed timed = {.channels = 8, .filesystem = names[i]};
+		const struct result_interval *at;
+		uint64_t before;
+
+		run_timed(&timed, "exists a 0 100000000\n+1\ncreate b\n+1\nwrite b 0 40960000\n"
+				  "fsync b\n+2\nunlink b\n+2\nwrite b 40960000 4096000\n"
+				  "fsync b\n+2\nclose b\n+3\nstat b\n+1\nstat b\n");
+		at = timed.result.intervals;
+		assert_true(timed.result.interval_count >= 10);
+		before = at[0].free_bytes;
+		assert_int_equal(before - at[3].free_bytes, 40960000);
+		assert_int_equal(at[4].free_bytes, at[3].free_bytes);
+		assert_int_equal(before - at[6].free_bytes, 40960000 + 4096000);
+		assert_int_equal(at[9].free_bytes, before);
+		/* What was written after its name went reached the device. */
+		assert_true(timed.result.device.write_bytes -
+				    timed.result.device.metadata_write_bytes ==
+			    40960000 + 4096000);
+		result_deinit(&timed.result);
+	}
+}
+
+static void the_root_is_synced_by_itself(void **state)
+{
+	static const char *const names[] = {"ext4", "xfs", "btrfs"};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct timed timed = {.channels = 8, .filesystem = names[i]};
+
+		run_timed(&timed, "exists a 0 100000000\nmkdir d\n+1\ncreate d/a\n"
+				  "write d/a 0 4096000\ncreate b\nfsync .\n+1\nmark synced\n");
+		/* Its entries, and whatever goes with them (ext4: metadata pages); no data. */
+		assert_true(timed.result.device.write_bytes -
+				    timed.result.device.metadata_write_bytes ==
+			    0);
+		assert_true(timed.result.device.metadata_write_bytes > 0);
+		assert_in_range(timed.result.totals.dirty_pages, 1000, 1009);
+		result_deinit(&timed.result);
+	}
+}
+
+/* A directory's new name is as durable as a file's. */
+static void a_directorys_new_name_is_written(void **state)
+{
+	static const char *const names[] = {"ext4", "xfs", "btrfs", "zfs"};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct timed timed = {.channels = 8, .filesystem = names[i]};
+
+		run_timed(&timed, "exists d/a 0 4096\nexists e/a 0 4096\n+1\nrename d>e/d\nsync\n"
+				  "+1\nstat e/d/a\nrename e/d>f\nsync\n");
+		assert_true(timed.result.device.metadata_write_bytes >= 512);
+		assert_true(timed.result.device.flushes > 0);
+		result_deinit(&timed.result);
+	}
+}
+
 static void the_same_again_is_the_same(void **state)
 {
 	struct timed timed[2] = {{.channels = 2, .op_ns = 900}, {.channels = 2, .op_ns = 900}};
@@ -341,6 +484,14 @@ int main(void)
 		cmocka_unit_test(what_is_old_is_written_back_by_itself),
 		cmocka_unit_test(writers_are_held_up_when_too_much_is_dirty),
 		cmocka_unit_test(a_commit_waits_for_write_back_of_ext4_and_writers_for_it),
+		cmocka_unit_test(whoever_goes_past_the_cache_waits_for_the_device),
+		cmocka_unit_test(what_is_dirty_goes_before_a_direct_read),
+		cmocka_unit_test(direct_requests_are_as_long_as_they_are),
+		cmocka_unit_test(what_was_read_during_a_direct_write_is_read_again),
+		cmocka_unit_test(what_is_written_behind_is_not_waited_for),
+		cmocka_unit_test(a_file_keeps_its_room_until_it_is_closed),
+		cmocka_unit_test(the_root_is_synced_by_itself),
+		cmocka_unit_test(a_directorys_new_name_is_written),
 		cmocka_unit_test(the_same_again_is_the_same),
 	};
 

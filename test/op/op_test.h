@@ -185,7 +185,7 @@ static UNUSED void op_lists_are_equal(const struct op_list *a, const struct op_l
 		    one->kind != other->kind || one->stream != other->stream ||
 		    strcmp(list_path(a, one->path), list_path(b, other->path)) != 0)
 			fail_msg("op %zu differs", i);
-		if (one->kind == OP_RENAME &&
+		if (op_kind_has_two_paths(one->kind) &&
 		    strcmp(list_path(a, one->path_to), list_path(b, other->path_to)) != 0)
 			fail_msg("op %zu renames to another name", i);
 	}

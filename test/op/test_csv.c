@@ -8,6 +8,17 @@
 
 #define HEADER "time_ns,thread,op,path,offset,bytes\n"
 
+/* The row so many times; free it. */
+static char *rows_repeated(const char *row, size_t count)
+{
+	size_t bytes = strlen(row);
+	char *text = memory_alloc(count * bytes + 1, 1);
+
+	for (size_t i = 0; i < count; i++)
+		memcpy(text + i * bytes, row, bytes);
+	return text;
+}
+
 static void the_example_of_the_design_is_read(void **state)
 {
 	struct op_list list = csv_read("0,1,exists,heap,0,167772160\n"
@@ -96,7 +107,7 @@ static void a_quoted_path_may_hold_commas_quotes_and_line_ends(void **state)
 static void a_rename_may_write_an_arrow_in_a_name_twice(void **state)
 {
 	struct op_list list = csv_read("0,1,rename,a>>b>c,0,0\n0,1,rename,a>b>>>>c,0,0\n"
-				       "0,1,rename,>>a>b>>,0,0\n");
+				       "0,1,rename,>>a>b>>,0,0\n0,1,link,a>>b>c/d,0,0\n");
 
 	(void)state;
 	assert_string_equal(list_path(&list, list.ops.at[0].path), "a>b");
@@ -105,6 +116,9 @@ static void a_rename_may_write_an_arrow_in_a_name_twice(void **state)
 	assert_string_equal(list_path(&list, list.ops.at[1].path_to), "b>>c");
 	assert_string_equal(list_path(&list, list.ops.at[2].path), ">a");
 	assert_string_equal(list_path(&list, list.ops.at[2].path_to), "b>");
+	assert_int_equal(list.ops.at[3].kind, OP_LINK);
+	assert_string_equal(list_path(&list, list.ops.at[3].path), "a>b");
+	assert_string_equal(list_path(&list, list.ops.at[3].path_to), "c/d");
 	op_list_deinit(&list);
 }
 
@@ -112,7 +126,7 @@ static void what_is_of_no_file_needs_no_path(void **state)
 {
 	struct op_list list = csv_read("0,1,sync,,0,0\n0,1,sync,a,0,0\n"
 				       "0,3,compute,,0,1500\n0,3,compute,\"\",0,0\n"
-				       "0,1,sync_file_range,a,4096,8192\n");
+				       "0,1,sync_file_range,a,4096,8192\n0,1,drop_caches,,0,3\n");
 
 	(void)state;
 	assert_string_equal(list_path(&list, list.ops.at[0].path), ".");
@@ -124,6 +138,8 @@ static void what_is_of_no_file_needs_no_path(void **state)
 	assert_int_equal(list.ops.at[4].kind, OP_SYNC_FILE_RANGE);
 	assert_int_equal(list.ops.at[4].offset, 4096);
 	assert_int_equal(list.ops.at[4].bytes, 8192);
+	assert_int_equal(list.ops.at[5].kind, OP_DROP_CACHES);
+	assert_string_equal(list_path(&list, list.ops.at[5].path), ".");
 	op_list_deinit(&list);
 }
 
@@ -200,6 +216,8 @@ static const struct mistake mistakes[] = {
 	 2, 13, 1},
 	{"0,1,read,\"a,0,1\n1,1,read,a,0,1\n", "a quote is opened here and not closed", 2, 10, 1},
 	{"0,1,rename,a,0,0\n", "rename \"a\" is not from>to", 2, 12, 1},
+	{"0,1,link,a,0,0\n", "link \"a\" is not from>to", 2, 10, 1},
+	{"0,1,read_dircet,a,0,0\n", "unknown op \"read_dircet\" (nearest: read_direct)", 2, 5, 11},
 	{"0,1,rename,a>>b,0,0\n", "rename \"a>>b\" is not from>to", 2, 12, 4},
 	{"0,1,rename,a>b>c,0,0\n",
 	 "rename has more than one '>' (write from>to, and >> for a '>' in a name)", 2, 12, 5},
@@ -298,6 +316,7 @@ static void bytes_that_are_no_text_are_called_so(void **state)
 static void a_path_too_long_is_refused_and_the_longest_is_not(void **state)
 {
 	char *text = memory_alloc(200000, 1);
+	char *good = rows_repeated("1,1,read,a,0,1\n", 400);
 	const struct trace_options lenient = {.lenient = true};
 	struct op_list list;
 	struct error error;
@@ -318,14 +337,16 @@ static void a_path_too_long_is_refused_and_the_longest_is_not(void **state)
 
 	/* A row that never ends must not be kept in memory to its end. */
 	memset(text + at, 'x', 150000);
-	strcpy(text + at + 150000, ",0,1\n1,1,read,a,0,1\n");
+	strcpy(text + at + 150000, ",0,1\n");
+	strcat(text + at, good);
 	assert_false(trace_read(&list, file_write("a.csv", text, strlen(text)), NULL, &error));
 	assert_string_equal(error.message, "the row is longer than 64 KiB");
 	assert_int_equal(error.line, 2);
 	op_list_deinit(&list);
 	assert_true(trace_read(&list, file_write("a.csv", text, strlen(text)), &lenient, &error));
-	assert_int_equal(list.ops.count, 1);
+	assert_int_equal(list.ops.count, 400);
 	op_list_deinit(&list);
+	memory_free(good);
 	memory_free(text);
 }
 
@@ -348,7 +369,11 @@ static void a_file_without_operations_is_an_error(void **state)
 	op_list_deinit(&list);
 	assert_false(trace_read(&list, file_write("a.csv", HEADER "x\ny\n", strlen(HEADER) + 4),
 				&(struct trace_options){.lenient = true}, &error));
-	assert_string_equal(error.message, "holds no operations (2 wrong rows were skipped)");
+	assert_string_equal(
+		error.message,
+		"2 of 2 rows cannot be read, and more than 1 % is too many: the first: 1 "
+		"field where 6 were expected (time_ns,thread,op,path,offset,bytes)");
+	assert_int_equal(error.line, 2);
 	op_list_deinit(&list);
 }
 
@@ -372,7 +397,8 @@ static void a_missing_or_wrong_header_is_named(void **state)
 		assert_false(trace_read(&list, file_write("a.csv", files[i], strlen(files[i])),
 					NULL, &error));
 		assert_string_equal(error.message, "the header line was expected: "
-						   "time_ns,thread,op,path,offset,bytes");
+						   "time_ns,thread,op,path,offset,bytes (of "
+						   "another text, --columns says what is where)");
 		assert_int_equal(error.line, 1);
 		assert_int_equal(error.column, 1);
 		op_list_deinit(&list);
@@ -381,23 +407,48 @@ static void a_missing_or_wrong_header_is_named(void **state)
 
 static void lenient_leaves_out_the_wrong_rows_and_counts_them(void **state)
 {
-	static const char text[] = HEADER "0,1,read,a,0,1\n"
-					  "0,1,raed,a,0,1\n"
-					  "9,1,read,a,0,1\n"
-					  "5,1,read,a,0,1\n"
-					  "9,1,read,\"a,0,1\n"
-					  "10,1,read,b,0,1\n"
-					  "nonsense";
+	static const char start[] = HEADER "0,1,read,a,0,1\n"
+					   "0,1,raed,a,0,1\n"
+					   "9,1,read,a,0,1\n"
+					   "5,1,read,a,0,1\n"
+					   "9,1,read,\"a,0,1\n"
+					   "10,1,read,b,0,1\n";
+	char *good = rows_repeated("10,1,read,b,0,1\n", 394), *text = memory_alloc(16384, 1);
 	struct op_list list;
 	struct error error;
 
 	(void)state;
+	/* 4 of 401: within 1 % ... */
+	sprintf(text, "%s%snonsense", start, good);
 	assert_true(trace_read(&list, file_write("a.csv", text, strlen(text)),
 			       &(struct trace_options){.lenient = true}, &error));
-	assert_int_equal(list.ops.count, 3);
+	assert_int_equal(list.ops.count, 397);
 	assert_int_equal(list.skipped, 4);
+	assert_int_equal(trace_rows(list.source), 401);
 	assert_int_equal(list.ops.at[2].time_ns, 10);
+	/* ... each told with its line ... */
+	for (size_t i = 0; i < 4; i++) {
+		static const unsigned int lines[] = {3, 5, 6, 402};
+
+		assert_int_equal(trace_note_at(list.source, i)->line, lines[i]);
+		assert_string_equal(trace_note_at(list.source, i)->key, "skipped_row");
+		assert_true(trace_note_at(list.source, i)->is_warning);
+	}
+	assert_null(trace_note_at(list.source, 4));
 	op_list_deinit(&list);
+	/* ... and one more is too many, in any case. */
+	strcat(text, "\nnonsense");
+	assert_false(trace_read(&list, file_write("a.csv", text, strlen(text)),
+				&(struct trace_options){.lenient = true}, &error));
+	assert_int_equal(list.ops.count, 397);
+	assert_int_equal(error.line, 3);
+	assert_string_equal(
+		error.message,
+		"5 of 402 rows cannot be read, and more than 1 % is too many: the first: "
+		"unknown op \"raed\" (nearest: read)");
+	op_list_deinit(&list);
+	memory_free(good);
+	memory_free(text);
 }
 
 /* The quick reader and the careful one must agree: the same random rows, once plain and once with all fields quoted. */
@@ -426,7 +477,8 @@ static void quotes_change_nothing_about_a_row(void **state)
 		time_ns += random_next(&random) >> (20 + random_below(&random, 44));
 		time_ns &= INT64_MAX;
 		snprintf(path, sizeof(path), "d/%u/%u%s", (unsigned int)random_below(&random, 9),
-			 (unsigned int)random_below(&random, 5000), kind == OP_RENAME ? ">b" : "");
+			 (unsigned int)random_below(&random, 5000),
+			 op_kind_has_two_paths(kind) ? ">b" : "");
 		fprintf(plain, "%llu,%u,%s,%s,%llu,%llu%s", (unsigned long long)time_ns, thread,
 			name, path, (unsigned long long)offset, (unsigned long long)bytes,
 			random_below(&random, 2) ? "\n" : "\r\n");

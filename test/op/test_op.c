@@ -24,6 +24,11 @@ static void every_kind_is_found_by_its_name(void **state)
 	assert_int_equal(op_kind_takes(OP_MARK), OP_TAKES_LABEL);
 	assert_int_equal(op_kind_takes(OP_SYNC_FILE_RANGE), OP_TAKES_RANGE);
 	assert_int_equal(op_kind_takes(OP_COMPUTE), OP_TAKES_SIZE);
+	assert_int_equal(op_kind_takes(OP_WRITE_DONTCACHE), OP_TAKES_RANGE);
+	assert_int_equal(op_kind_takes(OP_DROP_CACHES), OP_TAKES_SIZE);
+	for (unsigned int i = 0; i < OP_KIND_COUNT; i++)
+		assert_int_equal(op_kind_has_two_paths(i),
+				 op_kind_takes((enum op_kind)i) == OP_TAKES_RENAME);
 }
 
 /* The numbers are in files: a kind may be added at the end, and no other may move. */
@@ -37,6 +42,41 @@ static void kinds_keep_their_numbers(void **state)
 	assert_int_equal(OP_MARK, 23);
 	assert_int_equal(OP_SYNC_FILE_RANGE, 24);
 	assert_int_equal(OP_COMPUTE, 25);
+	assert_int_equal(OP_READ_DIRECT, 26);
+	assert_int_equal(OP_WRITE_DIRECT, 27);
+	assert_int_equal(OP_READ_DONTCACHE, 28);
+	assert_int_equal(OP_WRITE_DONTCACHE, 29);
+	assert_int_equal(OP_READDIR, 30);
+	assert_int_equal(OP_RMDIR, 31);
+	assert_int_equal(OP_LINK, 32);
+	assert_int_equal(OP_SYMLINK, 33);
+	assert_int_equal(OP_DROP_CACHES, 34);
+}
+
+/* What people read of them is what is there: a row for each. */
+static void every_kind_has_a_row_in_the_documentation(void **state)
+{
+	static const char *const takes[] = {"", "bytes", "offset, bytes", "path: from>to",
+					    "path: a label"};
+	static const char *const meanings[] = {
+#define OP(name, NAME, takes, help) help,
+#include "op/ops.def"
+#undef OP
+	};
+	char *text = calloc(1, 1 << 16), row[512];
+	FILE *file = fopen("docs/operations.md", "r");
+
+	(void)state;
+	assert_non_null(file);
+	assert_true(fread(text, 1, (1 << 16) - 1, file) > 0);
+	fclose(file);
+	for (unsigned int i = 0; i < OP_KIND_COUNT; i++) {
+		snprintf(row, sizeof(row), "\n| `%s` | %s | %s |\n", op_kind_name((enum op_kind)i),
+			 takes[op_kind_takes((enum op_kind)i)], meanings[i]);
+		if (!strstr(text, row))
+			fail_msg("docs/operations.md needs the row%s", row);
+	}
+	free(text);
 }
 
 static void a_mistyped_op_finds_its_neighbour(void **state)
@@ -215,6 +255,8 @@ static void a_mark_belongs_to_nobody(void **state)
 	assert_int_equal(stream_map_get(with.map, with.paths, &op), STREAM_NONE);
 	op.kind = OP_COMPUTE;
 	assert_int_equal(stream_map_get(with.map, with.paths, &op), STREAM_NONE);
+	op.kind = OP_DROP_CACHES;
+	assert_int_equal(stream_map_get(with.map, with.paths, &op), STREAM_NONE);
 	assert_int_equal(stream_map_count(with.map), 1);
 	stream_case_end(&with);
 }
@@ -224,6 +266,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_is_found_by_its_name),
 		cmocka_unit_test(kinds_keep_their_numbers),
+		cmocka_unit_test(every_kind_has_a_row_in_the_documentation),
 		cmocka_unit_test(a_mistyped_op_finds_its_neighbour),
 		cmocka_unit_test(paths_get_dense_numbers_and_keep_their_text),
 		cmocka_unit_test(a_path_may_be_as_long_as_the_kernel_allows),

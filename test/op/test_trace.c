@@ -44,7 +44,7 @@ static struct op_list ops_random(uint64_t seed, size_t count)
 				path[j] = (char)(1 + random_below(&random, 255));
 		}
 		op.path = path_intern(list.source->paths, path, bytes);
-		if (op.kind == OP_RENAME)
+		if (op_kind_has_two_paths(op.kind))
 			op.path_to = path_intern(list.source->paths, path, 1 + bytes / 2);
 		time_ns += random_next(&random) >> (30 + random_below(&random, 34));
 		op.time_ns = time_ns;
@@ -594,8 +594,8 @@ static void opening_what_cannot_be_opened_says_why(void **state)
 	assert_int_equal(error.kind, ERROR_INPUT);
 	assert_false(trace_read(&list, file_write("a.csv", "x", 1),
 				&(struct trace_options){.format = "xml"}, &error));
-	assert_string_equal(error.message, "no trace format \"xml\" (known: refault-trace, csv, "
-					   "oracleGeneral)");
+	assert_non_null(strstr(error.message, "no trace format \"xml\" (known: refault-trace, csv, "
+					      "oracleGeneral, "));
 }
 
 static void what_is_no_trace_is_not_taken_for_one(void **state)
@@ -610,13 +610,18 @@ static void what_is_no_trace_is_not_taken_for_one(void **state)
 	for (size_t i = 0; i < sizeof(noise); i++)
 		noise[i] = (unsigned char)random_next(&random);
 	assert_false(trace_read(&list, file_write("noise", noise, sizeof(noise)), NULL, &error));
-	assert_string_equal(error.message,
-			    "is not a trace in any known format (refault-trace, csv, "
-			    "oracleGeneral); what it holds is not text");
+	assert_non_null(strstr(error.message,
+			       "is not a trace in any known format (refault-trace, csv, "
+			       "oracleGeneral, "));
+	assert_non_null(strstr(error.message, ", text); what it holds is not text"));
 	memset(noise, 0, sizeof(noise));
 	assert_false(trace_read(&list, file_write("zeros", noise, sizeof(noise)), NULL, &error));
 	assert_false(trace_read(&list, file_write("image", "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16),
 				NULL, &error));
+	memcpy(noise + 257, "ustar", 5);
+	assert_false(trace_read(&list, file_write("tar", noise, sizeof(noise)), NULL, &error));
+	assert_non_null(strstr(error.message, "is a tar archive"));
+	memset(noise, 0, sizeof(noise));
 	assert_false(trace_read(&list, file_write("noise", noise, 1), NULL, &error));
 	assert_false(trace_read(&list, file_write("noise", "\x28\xb5\x2f\xfd", 4), NULL, &error));
 	assert_string_equal(
@@ -668,10 +673,11 @@ static void an_oracle_general_record_is_a_read_of_one_page(void **state)
 	op_list_deinit(&list);
 
 	record_put(file + 96, 8, 5, 512, -1);
-	assert_false(trace_read(&list, file_write("a.bin", file, sizeof(file)),
-				&(struct trace_options){.format = "oraclegeneral"}, &error));
-	assert_string_equal(error.message,
-			    "mis-ordered: record 5 has time 8 s, the one before 9 s");
+	assert_true(trace_read(&list, file_write("a.bin", file, sizeof(file)),
+			       &(struct trace_options){.format = "oraclegeneral"}, &error));
+	assert_int_equal(list.ops.at[4].time_ns, list.ops.at[3].time_ns);
+	assert_string_equal(trace_note_at(list.source, 0)->key, "rows_out_of_order");
+	assert_int_equal(trace_note_at(list.source, 0)->count, 1);
 	op_list_deinit(&list);
 }
 
@@ -681,7 +687,11 @@ static void formats_are_listed(void **state)
 	assert_string_equal(trace_format_at(0)->name, "refault-trace");
 	assert_string_equal(trace_format_at(1)->name, "csv");
 	assert_string_equal(trace_format_at(2)->name, "oracleGeneral");
-	assert_null(trace_format_at(3));
+	for (size_t i = 0; trace_format_at(i); i++) {
+		assert_true(strlen(trace_format_at(i)->summary) > 10);
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(trace_format_at(i)->name, trace_format_at(j)->name);
+	}
 }
 
 /* The program's help speaks of "the native format". */
@@ -790,18 +800,12 @@ static void the_published_trace_is_read_as_published(void **state)
 }
 
 /* Other people's files must be refused in words, not read as something they are not. */
-static void formats_not_read_yet_are_not_mistaken(void **state)
+static void formats_not_read_are_not_mistaken(void **state)
 {
 	static const char *const names[] = {
-		"traces/cloudPhysicsIO.vscsi",
-		"traces/w106.trace.xz",
-		"traces/lirs_cpp.trace.gz",
-		"traces/msr-cambridge1-sample.csv",
-		"traces/systor17-traces-sample.csv.gz",
-		"traces/tpcc-small.trace",
-		"traces/OLTP.lis.zst",
-		"traces/tencent_cloud_storage-sample.bz2",
-		"truth/measured.jsonl",
+		"traces/w106.trace.xz", /* only when named */
+		"traces/expected.csv",  "traces/README.md",
+		"truth/measured.jsonl", "cases/files/s10-procfs-pair.txt",
 	};
 
 	(void)state;
@@ -880,7 +884,7 @@ int main(void)
 		cmocka_unit_test(a_line_is_found_again),
 		cmocka_unit_test(a_line_that_is_not_there_is_not_made_up),
 		cmocka_unit_test(the_published_trace_is_read_as_published),
-		cmocka_unit_test(formats_not_read_yet_are_not_mistaken),
+		cmocka_unit_test(formats_not_read_are_not_mistaken),
 		cmocka_unit_test(recorded_traces_survive_and_take_four_bytes_an_op_at_most),
 	};
 

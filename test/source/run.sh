@@ -10,6 +10,9 @@ ok "and prints the same bytes" cmp "$scratch/first" "$scratch/out"
 exits 0 "another seed" "$REFAULT" run hello --seed 2
 ok "draws other lots" sh -c "! cmp -s '$scratch/first' '$scratch/out'"
 
+exits 0 "a policy of one queue has no active list" "$REFAULT" run hello --policy lru --json
+says out '"refaults": null'
+says out '"active_file_pages": null'
 exits 0 "JSON holds the contract" "$REFAULT" run hello --json
 for key in totals marks streams blame machine latency; do
 	says out "\"$key\": "

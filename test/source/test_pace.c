@@ -30,6 +30,15 @@ static void who_reads_waits_for_the_device_and_who_writes_does_not(void **state)
 	assert_int_equal(pace_done_ns(&pace, &free_ns, &read, 1, 4096, 0), 100 + 2 * 8192 + 4096);
 }
 
+static void who_writes_past_the_cache_waits_too(void **state)
+{
+	const struct op write = {.kind = OP_WRITE_DIRECT, .time_ns = 100};
+	uint64_t free_ns = 0;
+
+	(void)state;
+	assert_int_equal(pace_done_ns(&pace, &free_ns, &write, 0, 0, 8192), 100 + 2 * 8192);
+}
+
 static void a_compute_takes_what_it_says_and_a_mark_nothing(void **state)
 {
 	const struct op compute = {.kind = OP_COMPUTE, .time_ns = 100, .bytes = 250000};
@@ -46,6 +55,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_op_takes_a_call_and_its_pages),
 		cmocka_unit_test(who_reads_waits_for_the_device_and_who_writes_does_not),
+		cmocka_unit_test(who_writes_past_the_cache_waits_too),
 		cmocka_unit_test(a_compute_takes_what_it_says_and_a_mark_nothing),
 	};
 

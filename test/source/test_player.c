@@ -319,6 +319,43 @@ static void names_have_the_length_and_directory_asked_for(void **state)
 	scenario_deinit(&scenario);
 }
 
+static void steps_go_past_the_cache_and_list_directories(void **state)
+{
+	struct scenario scenario;
+	char *ops;
+
+	(void)state;
+	scenario_right(&scenario, MACHINE
+		       "files: {a: {size: 3KiB}, s: {count: 5, per_directory: 2, size: 100}}\n"
+		       "jobs:\n"
+		       "  j:\n"
+		       "    steps:\n"
+		       "      - {read: a, direct: yes, request: 2KiB}\n"
+		       "      - {write: a, direct: yes, bytes: 1KiB}\n"
+		       "      - {read: a, dontcache: yes}\n"
+		       "      - {write: a, dontcache: yes}\n"
+		       "      - readdir: s\n"
+		       "      - readdir: a\n"
+		       "      - {stat: s, list: yes}\n"
+		       "      - {read: s, list: yes, close_after: yes, count: 3}\n"
+		       "      - drop_caches: 3\n");
+	ops = scenario_play(&scenario, 1, stub_constant, 10000, NULL);
+	assert_int_equal(count_of(ops, " read_direct a 0 2048\n"), 1);
+	assert_int_equal(count_of(ops, " read_direct a 2048 1024\n"), 1);
+	assert_int_equal(count_of(ops, " write_direct a 0 1024\n"), 1);
+	assert_int_equal(count_of(ops, " read_dontcache a 0 3072\n"), 1);
+	assert_int_equal(count_of(ops, " write_dontcache a 0 3072\n"), 1);
+	assert_int_equal(count_of(ops, " readdir s/0 "), 3);
+	assert_int_equal(count_of(ops, " readdir s/1 "), 3);
+	assert_int_equal(count_of(ops, " readdir s/2 "), 2); /* three files are in two */
+	assert_int_equal(count_of(ops, " readdir . "), 1);
+	assert_int_equal(count_of(ops, " drop_caches "), 1);
+	assert_int_equal(count_of(ops, " read s/"), 3);
+	assert_int_equal(count_of(ops, " close s/"), 3);
+	free(ops);
+	scenario_deinit(&scenario);
+}
+
 /* Ops that take longer the more they carry, and now and then a millisecond. */
 static uint64_t stub_uneven(const struct op *op)
 {
@@ -523,6 +560,7 @@ int main(void)
 		cmocka_unit_test(counted_steps_go_on_where_they_stopped),
 		cmocka_unit_test(syncs_come_every_so_many_requests),
 		cmocka_unit_test(names_have_the_length_and_directory_asked_for),
+		cmocka_unit_test(steps_go_past_the_cache_and_list_directories),
 		cmocka_unit_test(the_same_seed_gives_the_same_ops_to_the_byte),
 		cmocka_unit_test(times_never_go_back_and_all_ends_without_answers),
 		cmocka_unit_test(progress_is_that_of_the_job_that_ends_last),

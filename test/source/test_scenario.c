@@ -50,6 +50,12 @@ static const struct mistake mistakes[] = {
 	{RIGHT "  r: {read: data, write: data}\n", 6, 19, "does two things"},
 	{RIGHT "  r: {stat: data, request: 4KiB}\n", 6, 19,
 	 "\"request\" means nothing to \"stat\""},
+	{RIGHT "  r: {stat: data, direct: yes}\n", 6, 19, "\"direct\" means nothing to \"stat\""},
+	{RIGHT "  r: {read: data, direct: yes, dontcache: yes}\n", 6, 32, "it is dontcache"},
+	{RIGHT "  r: {read: data, request: 1000, direct: yes}\n", 6, 34, "multiples of 512"},
+	{RIGHT "  r: {read: data, list: yes}\n", 6, 19, "files of a set"},
+	{RIGHT "  r: {drop_caches: 4}\n", 6, 20, "out of range (1 .. 3)"},
+	{RIGHT "  r: {drop_caches: 1, request: 4KiB}\n", 6, 23, "\"request\" means nothing"},
 	{RIGHT "  r: {read: data, theta: 0.9}\n", 6, 19, "\"theta\" belongs to pattern zipf"},
 	{RIGHT "  r: {steps: [{read: data}], request: 4KiB}\n", 6, 30, "no key \"request\""},
 

@@ -40,6 +40,9 @@ static void linux_mark(struct cache *cache, uint32_t slot)
 {
 	struct page *page = &cache->queue.pages[slot];
 
+	/* What goes after its use has none (6.14); the switch dontcache says that it can be. */
+	if (page->bits & PAGE_DROPBEHIND)
+		return;
 	if (!(page->bits & PAGE_REFERENCED)) {
 		page->bits |= PAGE_REFERENCED;
 	} else if (!(page->bits & PAGE_ACTIVE)) {
@@ -138,8 +141,11 @@ static enum fate fate_of(struct cache *cache, struct page *page, uint32_t *unque
 	 * it is clean then. The wait costs nothing here.
 	 */
 	if (page->bits & PAGE_WRITEBACK && page->bits & PAGE_RECLAIM && cache->writes_take_time &&
-	    cache->domain.is_cgroup)
+	    cache->domain.is_cgroup) {
 		page->bits &= ~(PAGE_WRITEBACK | PAGE_RECLAIM);
+		if (page->bits & PAGE_DROPBEHIND && !(page->bits & PAGE_DIRTY))
+			page->bits &= ~PAGE_ALLOCATES;
+	}
 	if (page->bits & PAGE_WRITEBACK) {
 		page->bits |= PAGE_RECLAIM;
 		return dirty_fate;

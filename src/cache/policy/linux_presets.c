@@ -44,10 +44,12 @@ const struct switches preset_linux_4_5 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
-	[SWITCH_ext4_readahead] = 0,     /* reclaims */
-	[SWITCH_ext4_writeback] = 0,     /* holds */
-	[SWITCH_elevator] = 0,           /* cfq */
-	[SWITCH_writeback_throttle] = 0, /* no */
+	[SWITCH_ext4_readahead] = 0,      /* reclaims */
+	[SWITCH_ext4_writeback] = 0,      /* holds */
+	[SWITCH_elevator] = 0,            /* cfq */
+	[SWITCH_writeback_throttle] = 0,  /* no */
+	[SWITCH_dontcache] = 0,           /* none */
+	[SWITCH_direct_writes_btrfs] = 0, /* direct */
 }};
 
 const struct switches preset_linux_4_7 = {{
@@ -85,10 +87,12 @@ const struct switches preset_linux_4_7 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
-	[SWITCH_ext4_readahead] = 0,     /* reclaims */
-	[SWITCH_ext4_writeback] = 0,     /* holds */
-	[SWITCH_elevator] = 0,           /* cfq */
-	[SWITCH_writeback_throttle] = 0, /* no */
+	[SWITCH_ext4_readahead] = 0,      /* reclaims */
+	[SWITCH_ext4_writeback] = 0,      /* holds */
+	[SWITCH_elevator] = 0,            /* cfq */
+	[SWITCH_writeback_throttle] = 0,  /* no */
+	[SWITCH_dontcache] = 0,           /* none */
+	[SWITCH_direct_writes_btrfs] = 0, /* direct */
 }};
 
 const struct switches preset_linux_4_14 = {{
@@ -126,10 +130,12 @@ const struct switches preset_linux_4_14 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
-	[SWITCH_ext4_readahead] = 0,     /* reclaims */
-	[SWITCH_ext4_writeback] = 1,     /* free */
-	[SWITCH_elevator] = 0,           /* cfq */
-	[SWITCH_writeback_throttle] = 1, /* yes */
+	[SWITCH_ext4_readahead] = 0,      /* reclaims */
+	[SWITCH_ext4_writeback] = 1,      /* free */
+	[SWITCH_elevator] = 0,            /* cfq */
+	[SWITCH_writeback_throttle] = 1,  /* yes */
+	[SWITCH_dontcache] = 0,           /* none */
+	[SWITCH_direct_writes_btrfs] = 0, /* direct */
 }};
 
 const struct switches preset_linux_5_4 = {{
@@ -167,10 +173,12 @@ const struct switches preset_linux_5_4 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
-	[SWITCH_ext4_readahead] = 0,     /* reclaims */
-	[SWITCH_ext4_writeback] = 1,     /* free */
-	[SWITCH_elevator] = 1,           /* deadline */
-	[SWITCH_writeback_throttle] = 1, /* yes */
+	[SWITCH_ext4_readahead] = 0,      /* reclaims */
+	[SWITCH_ext4_writeback] = 1,      /* free */
+	[SWITCH_elevator] = 1,            /* deadline */
+	[SWITCH_writeback_throttle] = 1,  /* yes */
+	[SWITCH_dontcache] = 0,           /* none */
+	[SWITCH_direct_writes_btrfs] = 0, /* direct */
 }};
 
 const struct switches preset_linux_5_10 = {{
@@ -208,10 +216,12 @@ const struct switches preset_linux_5_10 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 4000,
 	[SWITCH_ext4_journal_blocks] = 0,
-	[SWITCH_ext4_readahead] = 0,     /* reclaims */
-	[SWITCH_ext4_writeback] = 1,     /* free */
-	[SWITCH_elevator] = 1,           /* deadline */
-	[SWITCH_writeback_throttle] = 1, /* yes */
+	[SWITCH_ext4_readahead] = 0,      /* reclaims */
+	[SWITCH_ext4_writeback] = 1,      /* free */
+	[SWITCH_elevator] = 1,            /* deadline */
+	[SWITCH_writeback_throttle] = 1,  /* yes */
+	[SWITCH_dontcache] = 0,           /* none */
+	[SWITCH_direct_writes_btrfs] = 0, /* direct */
 }};
 
 const struct switches preset_linux_5_15 = {{
@@ -249,10 +259,12 @@ const struct switches preset_linux_5_15 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 1000,
 	[SWITCH_ext4_journal_blocks] = 4096,
-	[SWITCH_ext4_readahead] = 0,     /* reclaims */
-	[SWITCH_ext4_writeback] = 1,     /* free */
-	[SWITCH_elevator] = 1,           /* deadline */
-	[SWITCH_writeback_throttle] = 1, /* yes */
+	[SWITCH_ext4_readahead] = 0,      /* reclaims */
+	[SWITCH_ext4_writeback] = 1,      /* free */
+	[SWITCH_elevator] = 1,            /* deadline */
+	[SWITCH_writeback_throttle] = 1,  /* yes */
+	[SWITCH_dontcache] = 0,           /* none */
+	[SWITCH_direct_writes_btrfs] = 0, /* direct */
 }};
 
 const struct switches preset_linux_6_1 = {{
@@ -290,10 +302,12 @@ const struct switches preset_linux_6_1 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 1000,
 	[SWITCH_ext4_journal_blocks] = 4096,
-	[SWITCH_ext4_readahead] = 0,     /* reclaims */
-	[SWITCH_ext4_writeback] = 1,     /* free */
-	[SWITCH_elevator] = 1,           /* deadline */
-	[SWITCH_writeback_throttle] = 1, /* yes */
+	[SWITCH_ext4_readahead] = 0,      /* reclaims */
+	[SWITCH_ext4_writeback] = 1,      /* free */
+	[SWITCH_elevator] = 1,            /* deadline */
+	[SWITCH_writeback_throttle] = 1,  /* yes */
+	[SWITCH_dontcache] = 0,           /* none */
+	[SWITCH_direct_writes_btrfs] = 0, /* direct */
 }};
 
 const struct switches preset_linux_6_6 = {{
@@ -331,10 +345,12 @@ const struct switches preset_linux_6_6 = {{
 	[SWITCH_ext4_inode_bytes] = 1200,
 	[SWITCH_ext4_transaction_blocks] = 1000,
 	[SWITCH_ext4_journal_blocks] = 4096,
-	[SWITCH_ext4_readahead] = 0,     /* reclaims */
-	[SWITCH_ext4_writeback] = 1,     /* free */
-	[SWITCH_elevator] = 1,           /* deadline */
-	[SWITCH_writeback_throttle] = 1, /* yes */
+	[SWITCH_ext4_readahead] = 0,      /* reclaims */
+	[SWITCH_ext4_writeback] = 1,      /* free */
+	[SWITCH_elevator] = 1,            /* deadline */
+	[SWITCH_writeback_throttle] = 1,  /* yes */
+	[SWITCH_dontcache] = 0,           /* none */
+	[SWITCH_direct_writes_btrfs] = 0, /* direct */
 }};
 
 const struct switches preset_linux_6_12 = {{
@@ -372,10 +388,12 @@ const struct switches preset_linux_6_12 = {{
 	[SWITCH_ext4_inode_bytes] = 1176,
 	[SWITCH_ext4_transaction_blocks] = 1000,
 	[SWITCH_ext4_journal_blocks] = 4096,
-	[SWITCH_ext4_readahead] = 1,     /* gives_up */
-	[SWITCH_ext4_writeback] = 1,     /* free */
-	[SWITCH_elevator] = 1,           /* deadline */
-	[SWITCH_writeback_throttle] = 1, /* yes */
+	[SWITCH_ext4_readahead] = 1,      /* gives_up */
+	[SWITCH_ext4_writeback] = 1,      /* free */
+	[SWITCH_elevator] = 1,            /* deadline */
+	[SWITCH_writeback_throttle] = 1,  /* yes */
+	[SWITCH_dontcache] = 0,           /* none */
+	[SWITCH_direct_writes_btrfs] = 0, /* direct */
 }};
 
 const struct switches preset_linux_6_18 = {{
@@ -413,8 +431,10 @@ const struct switches preset_linux_6_18 = {{
 	[SWITCH_ext4_inode_bytes] = 1136,
 	[SWITCH_ext4_transaction_blocks] = 5392,
 	[SWITCH_ext4_journal_blocks] = 16384,
-	[SWITCH_ext4_readahead] = 1,     /* gives_up */
-	[SWITCH_ext4_writeback] = 1,     /* free */
-	[SWITCH_elevator] = 1,           /* deadline */
-	[SWITCH_writeback_throttle] = 1, /* yes */
+	[SWITCH_ext4_readahead] = 1,      /* gives_up */
+	[SWITCH_ext4_writeback] = 1,      /* free */
+	[SWITCH_elevator] = 1,            /* deadline */
+	[SWITCH_writeback_throttle] = 1,  /* yes */
+	[SWITCH_dontcache] = 2,           /* all */
+	[SWITCH_direct_writes_btrfs] = 1, /* buffered */
 }};

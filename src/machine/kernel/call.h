@@ -10,10 +10,11 @@
 #include <stdint.h>
 
 enum call_kind {
-	CALL_NONE,     /* room left over at the end of the ring */
-	CALL_OPEN,     /* path into slot; `create`: with O_CREAT */
-	CALL_CLOSE,    /* slot; its mapping, too */
-	CALL_READ,     /* slot, offset, bytes: pread(), 4 MiB at most at a time, up to the end */
+	CALL_NONE,  /* room left over at the end of the ring */
+	CALL_OPEN,  /* path into slot; `create`: with O_CREAT */
+	CALL_CLOSE, /* slot; its mapping, too */
+	/* slot, offset, bytes: pread(), 4 MiB at most at a time, up to the end; advice: call_way */
+	CALL_READ,
 	CALL_WRITE,    /* likewise: pwrite() of zeros */
 	CALL_FSYNC,    /* slot */
 	CALL_DATASYNC, /* slot */
@@ -29,6 +30,17 @@ enum call_kind {
 	CALL_SYNC_RANGE, /* slot, offset, bytes: sync_file_range(), of which only the start */
 	CALL_COMPUTE,    /* bytes: ns of processor time */
 	CALL_PIN,        /* bytes: memory of the player's own, locked */
+	CALL_LIST,       /* path, of a directory: open, getdents64() to its end, close */
+	CALL_RMDIR,      /* path */
+	CALL_LINK,       /* path, path_to */
+	CALL_SYMLINK,    /* path; bytes: of its target's name */
+};
+
+/* How CALL_READ and CALL_WRITE go. */
+enum call_way {
+	CALL_BUFFERED,
+	CALL_DIRECT,    /* O_DIRECT, set on the descriptor when it is needed */
+	CALL_DONTCACHE, /* RWF_DONTCACHE; plain where it is not known */
 };
 
 enum { SLOT_NONE = UINT32_MAX };
@@ -46,7 +58,7 @@ struct call {
 	uint64_t op_number; /* from 1, for messages */
 	uint32_t slot;
 	uint32_t stream;
-	uint32_t advice; /* POSIX_FADV_... */
+	uint32_t advice; /* POSIX_FADV_..., or enum call_way */
 	uint32_t path;   /* the op's path and line, for messages */
 	uint32_t line;
 	uint16_t op_kind;

@@ -3,8 +3,10 @@
  */
 #include "machine/kernel/kernel_private.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/size.h"
 #include "op/path.h"
@@ -76,6 +78,8 @@ static uint64_t pages_of(const struct op *op)
 	switch ((enum op_kind)op->kind) {
 	case OP_READ:
 	case OP_WRITE:
+	case OP_READ_DONTCACHE:
+	case OP_WRITE_DONTCACHE:
 	case OP_MMAP_READ:
 	case OP_MMAP_WRITE:
 		return pages_from_bytes_up(op->bytes);
@@ -88,6 +92,37 @@ static uint64_t pages_of(const struct op *op)
 static uint32_t worker_of(const struct run *run, const struct op *op)
 {
 	return run->worker_count > 1 && op->thread ? op->thread - 1 : 0;
+}
+
+/*
+ * It acts on the whole machine, so it is done where that is ours: in a guest. The player cannot do it,
+ * who sees nothing but its file system.
+ */
+static bool drop_caches(struct run *run, const struct op *op, struct error *error)
+{
+	const char digit = (char)('0' + op->bytes);
+	bool written;
+	int fd;
+
+	if (op->bytes < 1 || op->bytes > 3)
+		return run_op_error(run, op, error, "its bytes are 1, 2 or 3");
+	if (access("/guest/command", F_OK) != 0)
+		return run_op_error(
+			run, op, error,
+			"it would drop the caches of this whole machine, and of all who "
+			"use it: it is done in a guest only (--guest)");
+	if (!rest(run, error))
+		return false;
+	player_count_op(run->player);
+	fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+	written = fd >= 0 && write(fd, &digit, 1) == 1;
+	if (!written)
+		error_system(error, "cannot write /proc/sys/vm/drop_caches");
+	if (fd >= 0)
+		close(fd);
+	meter_drops_expected(&run->meter);
+	run->drops_pages = true;
+	return written;
 }
 
 static bool carry_out(struct run *run, const struct op *op, struct error *error)
@@ -103,10 +138,14 @@ static bool carry_out(struct run *run, const struct op *op, struct error *error)
 	/* Its time passes on the scenario's clock; here it would only be lost. */
 	if (op->kind == OP_COMPUTE && run->options->clock == KERNEL_CLOCK_SCENARIO)
 		return true;
-	if (op->kind == OP_CREATE || op->kind == OP_MKDIR)
+	if (op->kind == OP_DROP_CACHES)
+		return drop_caches(run, op, error);
+	if (op->kind == OP_CREATE || op->kind == OP_MKDIR || op->kind == OP_SYMLINK)
 		run->file_count++;
+	run->drops_pages |= op->kind == OP_WRITE_DONTCACHE;
 	/* What closes or moves other threads' descriptors finds them at rest. */
-	if (run->worker_count > 1 && (op->kind == OP_RENAME || op->kind == OP_CREATE) &&
+	if (run->worker_count > 1 &&
+	    (op->kind == OP_RENAME || op->kind == OP_CREATE || op->kind == OP_LINK) &&
 	    script_is_shared(run->script, op) && !rest(run, error))
 		return false;
 	if (script_op(run->script, op, stream_of(run, op), worker_of(run, op), run->op_count,
@@ -162,7 +201,7 @@ static uint64_t to_be_written_bytes(const struct op *op, uint64_t dirtied_bytes)
 {
 	uint64_t own_bytes;
 
-	if (op->kind != OP_WRITE)
+	if (op->kind != OP_WRITE && op->kind != OP_WRITE_DONTCACHE)
 		return dirtied_bytes;
 	own_bytes = bytes_from_pages(pages_from_bytes_up(op->offset + op->bytes) -
 				     pages_from_bytes_down(op->offset));

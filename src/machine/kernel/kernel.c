@@ -96,7 +96,13 @@ static void finish(struct run *run, struct result *result)
 			run->no_probe.message);
 	else if (probe_missing(run->probe)[0])
 		result_note(result, "this kernel lacks tracepoints: %s", probe_missing(run->probe));
-	meter_notes(&run->meter, result);
+	meter_notes(&run->meter, run->drops_pages, result);
+	if (player_plain(run->player) > 0)
+		result_note(result,
+			    "RWF_DONTCACHE is not known to this kernel's %s: %llu reads and writes "
+			    "with "
+			    "it were plain ones",
+			    run->scratch.filesystem, (unsigned long long)player_plain(run->player));
 	meter_besides(&run->meter, run->scratch.root, &result->in_kernel);
 }
 

@@ -40,6 +40,7 @@ struct run {
 	struct meter meter;
 	struct recorder recorder;
 	bool has_begun;
+	bool drops_pages; /* others than the player drop pages, because the ops want it */
 	uint64_t op_count, file_count;
 	uint64_t next_progress;
 	uint64_t

@@ -298,6 +298,11 @@ void meter_besides(const struct meter *meter, const char *root, struct result_ke
 	files_finish(in);
 }
 
+void meter_drops_expected(struct meter *meter)
+{
+	meter->drops_base = drops();
+}
+
 bool meter_is_disturbed(const struct meter *meter)
 {
 	return drops() != meter->drops_base;
@@ -324,7 +329,8 @@ static size_t damon_count(void)
 	return count;
 }
 
-static void disturbances_note(const struct probe_disturbance *seen, struct result *result)
+static void disturbances_note(const struct probe_disturbance *seen, bool drops_pages,
+			      struct result *result)
 {
 	if (seen->inserted_pages)
 		result_note(result,
@@ -335,17 +341,17 @@ static void disturbances_note(const struct probe_disturbance *seen, struct resul
 			    "%llu pages were evicted by %.16s, not by the cgroup's own limit: the "
 			    "machine itself is short of memory, or reclaims what is idle",
 			    (unsigned long long)seen->evicted_pages, seen->evicted_by);
-	if (seen->dropped_pages)
+	if (seen->dropped_pages && !drops_pages)
 		result_note(result, "%llu pages were dropped by %.16s",
 			    (unsigned long long)seen->dropped_pages, seen->dropped_by);
 }
 
-void meter_notes(const struct meter *meter, struct result *result)
+void meter_notes(const struct meter *meter, bool drops_pages, struct result *result)
 {
 	size_t schemes = damon_count();
 
 	if (meter->counts)
-		disturbances_note(&meter->counts->disturbance, result);
+		disturbances_note(&meter->counts->disturbance, drops_pages, result);
 	if (schemes)
 		result_note(result,
 			    "this machine reclaims by itself: %zu DAMON scheme%s may page out what "

@@ -64,10 +64,16 @@ void meter_io(const struct meter *meter, uint64_t *read_bytes, uint64_t *write_b
 /* What this kernel counts besides; `root` is the folder of the files. Takes a walk through them. */
 void meter_besides(const struct meter *meter, const char *root, struct result_kernel *in);
 
+/* We have just dropped all caches ourselves. */
+void meter_drops_expected(struct meter *meter);
+
 /* Has somebody dropped all caches since the start? */
 bool meter_is_disturbed(const struct meter *meter);
 
-/* Say in the result's notes what else was seen. */
-void meter_notes(const struct meter *meter, struct result *result);
+/*
+ * Say in the result's notes what else was seen. `drops_pages`: others than the player
+ * were to drop pages.
+ */
+void meter_notes(const struct meter *meter, bool drops_pages, struct result *result);
 
 #endif

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,6 +29,7 @@ enum {
 	RING_BYTES_ONE = 1 << 18, /* the only worker's */
 	RING_BYTES_MANY = 1 << 15,
 	BUFFER_BYTES = 4 << 20, /* of one pread() or pwrite() */
+	LIST_BYTES = 32 * 1024, /* of one getdents64(): what the C library asks for */
 	STACK_BYTES = 64 * 1024,
 	STATISTICS_BYTES = 64 * 1024,
 	SLOTS_MAX = 1 << 24,
@@ -39,7 +42,7 @@ enum {
 
 struct slot {
 	int32_t fd; /* -1: closed */
-	uint32_t unused;
+	uint32_t is_direct;
 	uint64_t inode;
 	char *map; /* in the child; NULL: not mapped */
 	uint64_t map_bytes;
@@ -66,6 +69,7 @@ struct shared {
 	_Atomic uint32_t watched; /* the parent waits for `events` */
 	_Atomic uint32_t failed;  /* 0, or the failure below is there */
 	_Atomic uint64_t ops;     /* begun, for `statistics_ops` */
+	_Atomic uint64_t plain;   /* calls with RWF_DONTCACHE that were made without it */
 	struct player_failure failure;
 	_Atomic uint64_t pages[STREAMS];
 	char statistics[STATISTICS_BYTES];
@@ -87,7 +91,7 @@ struct player {
 	struct free_slots *free_slots; /* by worker */
 	struct probe_worker *asks;     /* the probe's; NULL: none */
 	char *read_buffer;
-	const char *zeros;
+	char *zeros; /* which nobody writes to */
 	pid_t pid;
 	bool is_dead;
 	int statistics_fd; /* the child's */
@@ -153,7 +157,7 @@ static void ask(const struct player *player, uint32_t worker, const struct call 
 
 	if (!player->asks)
 		return;
-	if (call->kind == CALL_READ || call->kind == CALL_TOUCH)
+	if (call->kind == CALL_TOUCH || (call->kind == CALL_READ && call->advice != CALL_DIRECT))
 		op = PROBE_OP_READ;
 	else if (call->kind == CALL_WRITE)
 		op = PROBE_OP_WRITE;
@@ -171,26 +175,67 @@ static void pages_add(struct player *player, const struct call *call, uint64_t e
 					  memory_order_relaxed);
 }
 
+/* Set or clear O_DIRECT, which stays. Returns 0 or an errno. */
+static int direct_set(struct slot *slot, bool is_direct)
+{
+	int flags;
+
+	if (slot->is_direct == is_direct)
+		return 0;
+	flags = fcntl(slot->fd, F_GETFL);
+	flags = is_direct ? flags | O_DIRECT : flags & ~O_DIRECT;
+	if (fcntl(slot->fd, F_SETFL, flags) != 0)
+		return errno;
+	slot->is_direct = is_direct;
+	return 0;
+}
+
+/* In linux/fs.h since 6.14. */
+#ifndef RWF_DONTCACHE
+#define RWF_DONTCACHE 0x80
+#endif
+
+/* The buffers are pages' beginnings, as O_DIRECT wants them. */
+static ssize_t move(struct player *player, const struct call *call, int fd, size_t bytes, off_t at,
+		    int flags)
+{
+	struct iovec one = {
+		.iov_base = call->kind == CALL_READ ? player->read_buffer : player->zeros,
+		.iov_len = bytes,
+	};
+
+	return call->kind == CALL_READ ? preadv2(fd, &one, 1, at, flags)
+				       : pwritev2(fd, &one, 1, at, flags);
+}
+
 /* Returns 0 or an errno. */
-static int transfer(struct player *player, const struct call *call, int fd)
+static int transfer(struct player *player, const struct call *call, struct slot *slot)
 {
 	uint64_t at = call->offset, end = call->offset + call->bytes;
+	int flags = call->advice == CALL_DONTCACHE ? RWF_DONTCACHE : 0;
+	int failed = direct_set(slot, call->advice == CALL_DIRECT);
 
+	if (failed)
+		return failed;
 	while (at < end) {
 		size_t bytes = end - at < BUFFER_BYTES ? (size_t)(end - at) : BUFFER_BYTES;
-		ssize_t moved = call->kind == CALL_READ
-					? pread(fd, player->read_buffer, bytes, (off_t)at)
-					: pwrite(fd, player->zeros, bytes, (off_t)at);
+		ssize_t moved = move(player, call, slot->fd, bytes, (off_t)at, flags);
 
 		if (moved < 0 && errno == EINTR)
 			continue;
+		if (moved < 0 && errno == EOPNOTSUPP && flags) {
+			flags = 0;
+			atomic_fetch_add(&player->shared->plain, 1);
+			continue;
+		}
 		if (moved < 0)
 			return errno;
 		if (moved == 0)
 			break; /* the end of the file */
 		at += (uint64_t)moved;
 	}
-	pages_add(player, call, at);
+	if (call->advice != CALL_DIRECT)
+		pages_add(player, call, at);
 	return 0;
 }
 
@@ -347,6 +392,33 @@ static void compute(uint64_t ns)
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 }
 
+static int list(struct player *player, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), failed = 0;
+	long bytes = 1;
+
+	if (fd < 0)
+		return errno;
+	while (bytes > 0)
+		bytes = syscall(SYS_getdents64, fd, player->read_buffer, LIST_BYTES);
+	if (bytes < 0)
+		failed = errno;
+	close(fd);
+	return failed;
+}
+
+static int symlink_make(const struct call *call, const char *path)
+{
+	char target[PATH_MAX];
+	size_t bytes = call->bytes > 0 ? (size_t)call->bytes : 1;
+
+	if (bytes >= sizeof(target))
+		return ENAMETOOLONG;
+	memset(target, 'x', bytes);
+	target[bytes] = '\0';
+	return result_of(symlink(target, path));
+}
+
 static int carry_out(struct player *player, uint32_t worker, const struct call *call)
 {
 	const char *path = (const char *)(call + 1);
@@ -363,7 +435,7 @@ static int carry_out(struct player *player, uint32_t worker, const struct call *
 		return close_slot(slot);
 	case CALL_READ:
 	case CALL_WRITE:
-		return transfer(player, call, slot->fd);
+		return transfer(player, call, slot);
 	case CALL_FSYNC:
 		return result_of(fsync(slot->fd));
 	case CALL_DATASYNC:
@@ -401,6 +473,14 @@ static int carry_out(struct player *player, uint32_t worker, const struct call *
 		return 0;
 	case CALL_PIN:
 		return pin(call->bytes);
+	case CALL_LIST:
+		return list(player, path);
+	case CALL_RMDIR:
+		return result_of(rmdir(path));
+	case CALL_LINK:
+		return result_of(link(path, path + call->path_bytes));
+	case CALL_SYMLINK:
+		return symlink_make(call, path);
 	}
 	return EINVAL;
 }
@@ -797,6 +877,11 @@ void player_count_op(struct player *player)
 uint64_t player_pages(const struct player *player, uint32_t stream)
 {
 	return stream < STREAMS ? atomic_load(&player->shared->pages[stream]) : 0;
+}
+
+uint64_t player_plain(const struct player *player)
+{
+	return atomic_load(&player->shared->plain);
 }
 
 void player_stop(struct player *player)

@@ -97,6 +97,9 @@ void player_count_op(struct player *player);
 /* Pages that this stream has asked for in reads, writes and faults. */
 uint64_t player_pages(const struct player *player, uint32_t stream);
 
+/* Calls with RWF_DONTCACHE that the kernel refused, and that were made without it. */
+uint64_t player_plain(const struct player *player);
+
 /* End the child, if it is there, and free everything. */
 void player_stop(struct player *player);
 

@@ -11,6 +11,8 @@
 struct name {
 	uint32_t opens; /* the first descriptor on it; 0: none */
 	bool is_gone;   /* unlinked, but for what is still open */
+	uint32_t
+		linked; /* names of one file have this in common; 0: the only one, as far as we know */
 };
 
 /* An open descriptor. [0] is none. */
@@ -27,6 +29,7 @@ struct script {
 	ARRAY(struct name) by_name;
 	ARRAY(struct open) opens;
 	uint32_t free_open;
+	uint32_t linked_last;
 	uint32_t root; /* the name of the root directory, which has no text of its own */
 	struct player *player;
 };
@@ -217,7 +220,9 @@ static bool create(struct turn *turn, uint32_t name, struct error *error)
 	/* Descriptors of an unlinked file of this name can no longer be named: they end here. */
 	if (at->is_gone && !open_close_all(turn, name))
 		return false;
-	turn->script->by_name.at[name].is_gone = false;
+	if (at->is_gone)
+		at->linked = 0;
+	at->is_gone = false;
 	if (*open_find(turn->script, name, turn->op->thread))
 		return true;
 	return open_add(turn, name, true, &slot, error);
@@ -237,7 +242,10 @@ static bool close_one(struct turn *turn, uint32_t name, struct error *error)
 
 static void opens_move(struct script *script, uint32_t from, uint32_t to)
 {
+	uint32_t linked = script->by_name.at[to].linked;
+
 	script->by_name.at[to] = script->by_name.at[from];
+	script->by_name.at[to].linked = linked ? linked : script->by_name.at[from].linked;
 	script->by_name.at[from] = (struct name){0};
 }
 
@@ -274,8 +282,15 @@ static bool rename_file(struct turn *turn, uint32_t from)
 
 	if (from == to)
 		return true;
+	/* Two names of one file stay what they are: rename(2). */
+	if (script->by_name.at[from].linked && !script->by_name.at[to].is_gone &&
+	    script->by_name.at[from].linked == script->by_name.at[to].linked)
+		return send(turn, CALL_RENAME, SLOT_NONE, name_text(script, from),
+			    name_text(script, to));
 	if (!open_close_all(turn, to))
 		return false;
+	script->by_name.at[to].linked = script->by_name.at[from].linked;
+	script->by_name.at[from].linked = 0;
 	sent = send(turn, CALL_RENAME, SLOT_NONE, name_text(script, from), name_text(script, to));
 	if (script->by_name.at[from].opens)
 		opens_move(script, from, to);
@@ -285,12 +300,34 @@ static bool rename_file(struct turn *turn, uint32_t from)
 	return sent;
 }
 
+static bool link_file(struct turn *turn, uint32_t from)
+{
+	struct script *script = turn->script;
+	uint32_t to = name_of(script, turn->op->path_to);
+
+	/* As for a file that is made there. */
+	if (script->by_name.at[to].is_gone && !open_close_all(turn, to))
+		return false;
+	if (!script->by_name.at[from].linked)
+		script->by_name.at[from].linked = ++script->linked_last;
+	script->by_name.at[to].linked = script->by_name.at[from].linked;
+	script->by_name.at[to].is_gone = false;
+	return send(turn, CALL_LINK, SLOT_NONE, name_text(script, from), name_text(script, to));
+}
+
 /* The calls on a descriptor. */
 static bool on_slot(struct turn *turn, uint32_t name, enum call_kind kind, struct error *error)
 {
 	uint32_t slot;
 
 	return open_get(turn, name, &slot, error) && send(turn, kind, slot, NULL, NULL);
+}
+
+static bool move(struct turn *turn, uint32_t name, enum call_kind kind, enum call_way way,
+		 struct error *error)
+{
+	turn->call.advice = way;
+	return on_slot(turn, name, kind, error);
 }
 
 static bool advise(struct turn *turn, uint32_t name, uint32_t advice, struct error *error)
@@ -323,7 +360,9 @@ bool script_is_shared(struct script *script, const struct op *op)
 {
 	uint32_t name = name_of(script, op->path);
 
-	if (op->kind == OP_CREATE)
+	if (op->kind == OP_LINK)
+		name = name_of(script, op->path_to);
+	if (op->kind == OP_CREATE || op->kind == OP_LINK)
 		return script->by_name.at[name].is_gone && script->by_name.at[name].opens;
 	return op->kind == OP_RENAME;
 }
@@ -357,9 +396,17 @@ bool script_op(struct script *script, const struct op *op, uint32_t stream, uint
 	case OP_CLOSE:
 		return close_one(&turn, name, error);
 	case OP_READ:
-		return on_slot(&turn, name, CALL_READ, error);
+		return move(&turn, name, CALL_READ, CALL_BUFFERED, error);
 	case OP_WRITE:
-		return on_slot(&turn, name, CALL_WRITE, error);
+		return move(&turn, name, CALL_WRITE, CALL_BUFFERED, error);
+	case OP_READ_DIRECT:
+		return move(&turn, name, CALL_READ, CALL_DIRECT, error);
+	case OP_WRITE_DIRECT:
+		return move(&turn, name, CALL_WRITE, CALL_DIRECT, error);
+	case OP_READ_DONTCACHE:
+		return move(&turn, name, CALL_READ, CALL_DONTCACHE, error);
+	case OP_WRITE_DONTCACHE:
+		return move(&turn, name, CALL_WRITE, CALL_DONTCACHE, error);
 	case OP_FSYNC:
 		return on_slot(&turn, name, CALL_FSYNC, error);
 	case OP_FDATASYNC:
@@ -368,6 +415,7 @@ bool script_op(struct script *script, const struct op *op, uint32_t stream, uint
 		return send_path(&turn, CALL_STAT, name);
 	case OP_UNLINK:
 		script->by_name.at[name].is_gone = true;
+		script->by_name.at[name].linked = 0;
 		return send_path(&turn, CALL_UNLINK, name);
 	case OP_MKDIR:
 		return send_path(&turn, CALL_MKDIR, name);
@@ -400,6 +448,18 @@ bool script_op(struct script *script, const struct op *op, uint32_t stream, uint
 		if (op->bytes > OP_COMPUTE_NS_MAX)
 			return error_input(error, "it computes for more than 30 days");
 		return send(&turn, CALL_COMPUTE, SLOT_NONE, NULL, NULL);
+	case OP_READDIR:
+		return send_path(&turn, CALL_LIST, name);
+	case OP_RMDIR:
+		script->by_name.at[name].is_gone = true;
+		return send_path(&turn, CALL_RMDIR, name);
+	case OP_LINK:
+		return link_file(&turn, name);
+	case OP_SYMLINK:
+		if (op->bytes > PATH_BYTES_MAX)
+			return error_input(error, "a target's name has at most 4095 bytes");
+		return send_path(&turn, CALL_SYMLINK, name);
+	case OP_DROP_CACHES:
 	case OP_EXISTS:
 	case OP_EXISTS_SPARSE:
 	case OP_MARK:

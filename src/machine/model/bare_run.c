@@ -59,12 +59,27 @@ static void core_access(struct run *run, uint32_t path, uint64_t page)
 		run->streams[run->stream].misses++;
 }
 
+/* What looks pages up; O_DIRECT goes past any cache. */
+static bool is_access(const struct op *op)
+{
+	switch ((enum op_kind)op->kind) {
+	case OP_READ:
+	case OP_WRITE:
+	case OP_MMAP_READ:
+	case OP_MMAP_WRITE:
+	case OP_READ_DONTCACHE:
+	case OP_WRITE_DONTCACHE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static bool run_op(struct run *run, const struct op *op, enum bare_key key, struct error *error)
 {
 	uint64_t first = op->offset >> PAGE_SHIFT, last;
 
-	if (op->kind != OP_READ && op->kind != OP_WRITE && op->kind != OP_MMAP_READ &&
-	    op->kind != OP_MMAP_WRITE)
+	if (!is_access(op))
 		return true;
 	if (op->bytes == 0)
 		return true;

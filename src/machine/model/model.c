@@ -7,6 +7,7 @@
 #include "machine/model/model.h"
 
 #include "base/size.h"
+#include "cache/policy.h"
 #include "machine/model/device.h"
 #include "machine/model/model_private.h"
 #include "measure/reported.h"
@@ -30,12 +31,15 @@ void model_write_back(struct model *model)
 {
 	struct io_list *io = model->mount.io;
 
+	if (!cache_clock(model->cache, model->now_ns, &model->plan))
+		return;
 	model->mount.io = model->background;
 	model->mount.is_background = true;
-	do {
-		cache_clock(model->cache, model->now_ns, &model->plan);
+	plan_done(model);
+	while (model->background && cache_flusher_has_turn(model->cache)) {
+		(void)cache_clock(model->cache, model->now_ns, &model->plan);
 		plan_done(model);
-	} while (model->background && cache_flusher_has_turn(model->cache));
+	}
 	while (model->background && (model->plan.write_count = (uint32_t)cache_flushed(
 					     model->cache, model->plan.write, CACHE_PLAN_RUNS)) > 0)
 		plan_done(model);
@@ -54,23 +58,30 @@ bool model_carry_out(struct model *model, const struct op *op, struct error *err
 	model->op_count++;
 	model->op_pages = 0;
 	model->asked.file = 0;
+	model->waits_for_file = false;
 	model->mount.now_ns = model->now_ns;
 	cache_stream(model->cache, stream);
 	model_write_back(model);
 	if (op->kind != OP_EXISTS && op->kind != OP_EXISTS_SPARSE)
 		cache_operation(model->cache);
+	if (model->options->watch)
+		watch_before(model, op, stream);
 	if (!operation_carry_out(model, op, error))
 		return false;
 	if (model->is_mounted && model->fs->tick)
 		model->fs->tick(&model->mount);
 	plan_done(model);
+	if (model->options->watch)
+		watch_after(model, op);
 	if (model->mount.failure)
 		return error_input(error, "file system %s: %s", model->fs->name,
 				   model->mount.failure);
 	if (model->mount.is_out_of_space)
-		return error_failed(error,
-				    "no space left on the simulated device (%s) at operation %llu",
-				    model->fs->name, (unsigned long long)model->op_count);
+		return error_failed(
+			error,
+			"no space left on the simulated device (%s) at operation %llu; a "
+			"larger one may do (--device-size)",
+			model->fs->name, (unsigned long long)model->op_count);
 	return cache_in_memory(model->cache) ||
 	       error_failed(error,
 			    "out of memory at operation %llu, with %u files held open: what is "
@@ -132,41 +143,31 @@ static void prefetch(struct model *model, const struct op *op, enum cache_prefet
 }
 
 /* So many pages of what an op is about are fetched: a database's block has two. */
-enum { EXPECTED_BYTES_MAX = 8192 };
+enum { EXPECTED_PAGES_MAX = 2 };
 
 void model_expect(void *context, const struct op *op, enum op_nearness nearness)
 {
+	static const enum cache_prefetch steps[] = {[OP_LATER] = CACHE_PREFETCH_DIRECTORY,
+						    [OP_SOON] = CACHE_PREFETCH_INDEX,
+						    [OP_SOONER] = CACHE_PREFETCH_RECORD};
 	struct model *model = context;
 	uint32_t known =
 		op->path < model->tree.by_path.count ? model->tree.by_path.at[op->path] : 0;
-	uint32_t file = known ? model->tree.nodes.at[known - 1].file : 0;
-	uint64_t bytes = op->bytes < EXPECTED_BYTES_MAX ? op->bytes : EXPECTED_BYTES_MAX;
+	const struct tree_node *node = &model->tree.nodes.at[known ? known - 1 : TREE_ROOT];
 
-	uint32_t id;
-
-	if (!file)
+	if (!known || !node->file)
 		return;
-	if (nearness == OP_SOON && op->thread) {
-		id = opens_find(&model->opens, &model->tree.nodes.at[known - 1].opens, file,
-				op->thread);
-		cache_prefetch_open(model->cache, model->opens.all.at[id].handle);
-	}
-	if (nearness == OP_LATER)
-		opens_prefetch(&model->opens, file, op->thread);
-	if (model->fs->expect && model->is_mounted) {
-		model->fs->expect(&model->mount, file, op->offset, nearness);
-		return;
-	}
-	if (nearness != OP_SOONER) {
-		cache_prefetch_file(model->cache, file, op->offset,
-				    nearness == OP_LATER ? CACHE_PREFETCH_DIRECTORY
-							 : CACHE_PREFETCH_INDEX);
-		return;
-	}
-	for (uint64_t at = op->offset; at < op->offset + bytes; at += PAGE_BYTES)
-		cache_prefetch_file(model->cache, file, at, CACHE_PREFETCH_RECORD);
-	if (op->kind == OP_WRITE)
-		cache_prefetch_file(model->cache, file, op->offset, CACHE_PREFETCH_WRITE);
+	if (nearness == OP_LATER && op->thread)
+		opens_prefetch(&model->opens, node->file, op->thread);
+	if (nearness == OP_SOON && op->thread)
+		cache_prefetch_open(model->cache, opens_handle(&model->opens, &node->opens,
+							       node->file, op->thread));
+	if (model->fs->expect && model->is_mounted)
+		model->fs->expect(&model->mount, node->file, op->offset, nearness);
+	else
+		cache_prefetch_file(model->cache, node->file, op->offset / PAGE_BYTES,
+				    op->bytes > PAGE_BYTES ? EXPECTED_PAGES_MAX : 1,
+				    steps[nearness]);
 }
 
 __attribute__((noinline)) void model_sample(struct model *model)
@@ -244,16 +245,27 @@ static void finish_time(struct model *model, struct result *result)
 		model->fs->report(&model->mount, result, result_take_figure);
 }
 
+#define BIT(name) (UINT64_C(1) << COUNTER_##name)
+
+/* A policy of one queue has no active pages, and does not remember what it has evicted. */
+static uint64_t counters_known(const struct model *model)
+{
+	if (!model->options->policy.policy->victim)
+		return COUNTERS_ALL_KNOWN;
+	return COUNTERS_ALL_KNOWN & ~(BIT(refaults) | BIT(refault_activations) | BIT(activations) |
+				      BIT(deactivations) | BIT(active_file_pages));
+}
+
 static void finish(struct model *model, struct result *result)
 {
 	struct stream_map *streams = model->options->streams;
+	uint64_t known = counters_known(model);
 	const struct recorder_machine machine = {
 		.context = model->cache,
 		.stream_count = cache_stream_count(model->cache),
-		.known = COUNTERS_ALL_KNOWN,
+		.known = known,
 		/* Slab and pinned memory are not kept apart by stream. */
-		.streams_known = COUNTERS_ALL_KNOWN & ~(UINT64_C(1) << COUNTER_slab_bytes |
-							UINT64_C(1) << COUNTER_pinned_bytes),
+		.streams_known = known & ~(BIT(slab_bytes) | BIT(pinned_bytes)),
 		.counters = stream_counters,
 		.blame = stream_blame,
 	};
@@ -268,6 +280,14 @@ static void finish(struct model *model, struct result *result)
 	result->file_count = model->file_count;
 	if (model->options->device)
 		finish_time(model, result);
+	if (model->plain_count > 0)
+		result_note(
+			result,
+			"RWF_DONTCACHE is not known to %s%s%s: %llu reads and writes with it were "
+			"plain ones",
+			model->fs->name, model->fs->core.dontcache ? " under " : "",
+			model->fs->core.dontcache ? policy_name(model->options->policy.policy) : "",
+			(unsigned long long)model->plain_count);
 	if (is_interrupted(model->options))
 		result_note(result, "interrupted: this is what had happened by then");
 }
@@ -301,6 +321,8 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 	model->cache = cache_create(&config, error);
 	if (!model->cache)
 		goto out;
+	if (options->watch)
+		cache_returns_log(model->cache);
 	tree_init(&model->tree, model->cache);
 	opens_init(&model->opens);
 	model->mount = (struct filesystem_mount){
@@ -309,8 +331,10 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 	model->mount.options = (struct filesystem_options){
 		.device_bytes = options->device_bytes,
 		.record_bytes = options->record_bytes,
+		.metaslabs = options->metaslabs,
 		.seed = options->seed,
 		.no_barriers = options->no_barriers,
+		.processors = options->device ? options->processors : 0,
 	};
 	done = options->device ? simulation_run(model, error) : run_ops(model, error);
 	if (done) {

@@ -16,6 +16,7 @@
 #include "source/pace.h"
 
 struct device_profile; /* machine/model/device.h */
+struct model_watch;    /* machine/model/watch.h */
 struct filesystem;     /* machine/model/fs/: a shelf */
 
 /* The shelf. NULL: no such file system / after the last. */
@@ -50,10 +51,13 @@ struct model_options {
 	uint32_t processors;   /* at least 1 */
 	bool no_barriers;      /* the file system never flushes the device's cache */
 	uint64_t record_bytes; /* zfs's recordsize; 0: its own default */
+	uint32_t metaslabs;    /* zfs: how many it aims at; 0: its own default */
 	/* not 0: stop, and say what has happened so far; NULL: not wanted */
 	const volatile int *interrupted;
 
 	struct stream_map *streams; /* NULL: the source names its streams */
+
+	const struct model_watch *watch; /* who looks on, op by op (watch.h); NULL: nobody */
 
 	/* Called now and then; NULL: not wanted. */
 	void (*progress)(void *context, uint64_t done, uint64_t total, uint64_t ops,

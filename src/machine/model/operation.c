@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "base/size.h"
-#include "machine/model/model_private.h"
+#include "machine/model/operation_private.h"
 #include "op/path.h"
 
 /* A node of the cache's index is numbered by 32 bits and has 64 pages: a pebibyte. */
 #define FILE_BYTES_MAX (UINT64_C(1) << 50)
+
+enum { TARGET_BYTES_MAX = 4095 /* of a symbolic link: PATH_MAX without the end */ };
 
 /* ---- errors ---- */
 
@@ -32,6 +34,13 @@ static bool op_error(struct model *model, const struct op *op, struct error *err
 
 static const char no_such_file[] =
 	"there is no such file here; a file that is there before the start needs an exists line";
+
+static void make_mounted(struct model *model)
+{
+	if (!model->is_mounted)
+		model->fs->mount(&model->mount);
+	model->is_mounted = true;
+}
 
 /* ---- names ---- */
 
@@ -86,9 +95,12 @@ static void stat_node(struct model *model, uint32_t node)
 
 	if (node == TREE_ROOT)
 		return;
-	/* A walk ends at the first name that is not there: that one becomes a negative dentry. */
+	/*
+	 * A walk ends at the first name that is not there, which becomes a negative dentry, or is no
+	 * directory.
+	 */
 	for (uint32_t up = parent; up != TREE_NONE; up = model->tree.nodes.at[up].parent)
-		if (!tree_exists(&model->tree, up))
+		if (!tree_exists(&model->tree, up) || !model->tree.nodes.at[up].is_directory)
 			node = up;
 	if (cache_name_cached(model->cache, model->tree.nodes.at[node].name)) {
 		cache_name_use(model->cache, model->tree.nodes.at[node].name);
@@ -123,16 +135,19 @@ static bool make_parents(struct model *model, uint32_t node)
 
 static void open_close_all(struct model *model, uint32_t node);
 
-/* Make a file or directory and hold its name. */
-static void create_held(struct model *model, uint32_t node, bool is_directory)
+/* Make a file or directory (or a symbolic link) and hold its name. */
+static void create_held(struct model *model, uint32_t node, enum op_kind kind, uint64_t bytes)
 {
 	uint32_t file;
 
 	/* Descriptors of an unlinked file of this name can no longer be named: they end here. */
 	open_close_all(model, node);
 	hold(model, node);
-	file = tree_add_file(&model->tree, node, 0, is_directory, false);
+	file = tree_add_file(&model->tree, node, bytes, kind == OP_MKDIR, false);
 	model->tree.nodes.at[node].is_made = true;
+	model->tree.nodes.at[node].is_symlink = kind == OP_SYMLINK;
+	if (kind == OP_SYMLINK) /* Its target is in its inode. */
+		cache_file_inline(model->cache, file);
 	cache_name_link(model->cache, model->tree.nodes.at[node].name, file);
 	model->fs->create(&model->mount, node);
 	model->file_count++;
@@ -144,7 +159,7 @@ static void create_held(struct model *model, uint32_t node, bool is_directory)
  * The file that an op on this node means: the name's, or that of a descriptor whose name is gone.
  * 0: none.
  */
-static uint32_t node_file(const struct model *model, uint32_t node)
+uint32_t node_file(const struct model *model, uint32_t node)
 {
 	const struct tree_node *at = &model->tree.nodes.at[node];
 
@@ -163,15 +178,15 @@ static uint32_t open_add(struct model *model, uint32_t node, uint32_t thread)
 }
 
 /* The thread's handle of this file, opening it if it is not open. */
-static uint32_t open_get(struct model *model, uint32_t node, uint32_t thread)
+uint32_t node_open(struct model *model, uint32_t node, uint32_t thread)
 {
 	const struct tree_node *at = &model->tree.nodes.at[node];
-	uint32_t id = opens_find(&model->opens, &at->opens, node_file(model, node), thread);
+	uint32_t handle = opens_handle(&model->opens, &at->opens, node_file(model, node), thread);
 
-	if (!id && !at->file)
-		id = at->opens.first; /* unlinked: another thread's will do */
-	if (id)
-		return model->opens.all.at[id].handle;
+	if (!handle && !at->file) /* unlinked: another thread's will do */
+		handle = model->opens.all.at[at->opens.first].handle;
+	if (handle)
+		return handle;
 	cache_open_pay(model->cache);
 	hold(model, node);
 	return open_add(model, node, thread);
@@ -179,11 +194,13 @@ static uint32_t open_get(struct model *model, uint32_t node, uint32_t thread)
 
 static void open_close(struct model *model, uint32_t node, uint32_t id)
 {
-	uint32_t handle = model->opens.all.at[id].handle;
+	struct open open = model->opens.all.at[id];
 
 	opens_remove(&model->opens, &model->tree.nodes.at[node].opens, id);
-	cache_close(model->cache, handle);
+	cache_close(model->cache, open.handle);
 	release(model, node);
+	if (model->fs->freed && cache_file_is_dead(model->cache, open.file))
+		model->fs->freed(&model->mount, open.file);
 }
 
 static void open_close_all(struct model *model, uint32_t node)
@@ -200,13 +217,18 @@ uint32_t operation_file(const struct model *model, const struct op *op)
 	return known ? node_file(model, known - 1) : 0;
 }
 
+uint32_t operation_resolve(struct model *model, const struct op *op)
+{
+	return node_file(model, node_of(model, op->path));
+}
+
 /* ---- data ---- */
 
 /*
  * The plan is done as soon as it is made; only what maps and checks the data is left to read, and,
  * if time is kept, to be asked of the device.
  */
-static void plan_carry_out(struct model *model, uint32_t node)
+void node_plan_done(struct model *model, uint32_t node)
 {
 	struct cache_plan *plan = &model->plan;
 
@@ -221,9 +243,6 @@ static void plan_carry_out(struct model *model, uint32_t node)
 	}
 	plan_done(model);
 }
-
-typedef bool transfer(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
-		      struct cache_plan *plan);
 
 static bool touch_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t *bytes,
 		       struct cache_plan *plan)
@@ -251,61 +270,70 @@ static void asks_for(struct model *model, uint32_t node, uint64_t offset, uint64
 
 static void transfer_all(struct model *model, const struct op *op, uint32_t node, transfer *move)
 {
-	uint32_t handle = open_get(model, node, op->thread);
+	uint32_t handle = node_open(model, node, op->thread);
 	uint64_t offset = op->offset, bytes = op->bytes;
 
 	model->op_pages += pages_from_bytes_up(bytes);
 	asks_for(model, node, offset, bytes);
-	plan_carry_out(model, TREE_NONE);
+	node_plan_done(model, TREE_NONE);
 	while (!move(model->cache, handle, &offset, &bytes, &model->plan) &&
 	       cache_in_memory(model->cache))
-		plan_carry_out(model, node);
-	plan_carry_out(model, node);
+		node_plan_done(model, node);
+	node_plan_done(model, node);
 }
 
 static void advise(struct model *model, const struct op *op, uint32_t node,
 		   enum cache_advice advice)
 {
-	uint32_t handle = open_get(model, node, op->thread);
+	uint32_t handle = node_open(model, node, op->thread);
 	uint64_t offset = op->offset, bytes = op->bytes;
 
 	while (!cache_advise(model->cache, handle, advice, &offset, &bytes, &model->plan))
-		plan_carry_out(model, node);
-	plan_carry_out(model, node);
+		node_plan_done(model, node);
+	node_plan_done(model, node);
 }
 
 /* A read or write, by the file system's own cache if it has one. */
-static void data_read(struct model *model, const struct op *op, uint32_t node)
+void node_read(struct model *model, const struct op *op, uint32_t node, transfer *move)
 {
 	if (!model->fs->read) {
-		transfer_all(model, op, node, cache_read);
+		transfer_all(model, op, node, move);
 		return;
 	}
-	(void)open_get(model, node, op->thread);
-	plan_carry_out(model, TREE_NONE);
+	(void)node_open(model, node, op->thread);
+	node_plan_done(model, TREE_NONE);
 	model->op_pages += pages_from_bytes_up(op->bytes);
 	asks_for(model, node, op->offset, op->bytes);
 	model->fs->read(&model->mount, node, op->offset, op->bytes);
 }
 
-static void data_write(struct model *model, const struct op *op, uint32_t node)
+/* The file was written to; it ended at `before`, and may end elsewhere now. */
+void node_grew(struct model *model, uint32_t node, uint64_t before)
 {
-	uint64_t before = cache_file_size(model->cache, node_file(model, node)), after;
+	uint64_t after = cache_file_size(model->cache, node_file(model, node));
 
-	if (model->fs->write) {
-		(void)open_get(model, node, op->thread);
-		plan_carry_out(model, TREE_NONE);
-		model->op_pages += pages_from_bytes_up(op->bytes);
-		model->fs->write(&model->mount, node, op->offset, op->bytes);
-	} else {
-		transfer_all(model, op, node, cache_write);
-	}
-	after = cache_file_size(model->cache, node_file(model, node));
 	if (model->mount.io && model->fs->written)
 		model->fs->written(&model->mount, node_file(model, node));
 	if (model->mount.io && after != before && model->fs->resized)
 		model->fs->resized(&model->mount, node, before, after);
 }
+
+void node_write(struct model *model, const struct op *op, uint32_t node, transfer *move)
+{
+	uint64_t before = cache_file_size(model->cache, node_file(model, node));
+
+	if (model->fs->write) {
+		(void)node_open(model, node, op->thread);
+		node_plan_done(model, TREE_NONE);
+		model->op_pages += pages_from_bytes_up(op->bytes);
+		model->fs->write(&model->mount, node, op->offset, op->bytes);
+	} else {
+		transfer_all(model, op, node, move);
+	}
+	node_grew(model, node, before);
+}
+
+/* ---- advice, sync, sizes ---- */
 
 static void sync_node(struct model *model, uint32_t node, bool data_only)
 {
@@ -323,7 +351,7 @@ static void sync_node(struct model *model, uint32_t node, bool data_only)
 
 static void sync_range(struct model *model, const struct op *op, uint32_t node)
 {
-	(void)open_get(model, node, op->thread);
+	(void)node_open(model, node, op->thread);
 	while (!cache_sync_range(model->cache, node_file(model, node), op->offset, op->bytes,
 				 &model->plan))
 		plan_done(model);
@@ -349,7 +377,7 @@ static void resize_node(struct model *model, const struct op *op, uint32_t node)
 
 static void sync_all(struct model *model)
 {
-	model->is_syncing = true;
+	model->is_syncing = model->mount.syncs_all = true;
 	if (model->fs->commit)
 		model->fs->commit(&model->mount);
 	while (!cache_sync(model->cache, &model->plan))
@@ -358,18 +386,92 @@ static void sync_all(struct model *model)
 	mount_then(&model->mount);
 	if (model->mount.io && model->fs->sync)
 		model->fs->sync(&model->mount, TREE_ROOT, false);
-	model->is_syncing = false;
+	model->is_syncing = model->mount.syncs_all = false;
 }
 
 /* ---- ops ---- */
 
 static void unlink_node(struct model *model, uint32_t node)
 {
+	const struct filesystem *fs = model->fs;
+
 	hold(model, node);
-	model->fs->remove(&model->mount, node);
+	if (tree_other_name(&model->tree, node) != TREE_NONE) {
+		if (fs->unlinked)
+			fs->unlinked(&model->mount, node);
+	} else if (fs->orphaned &&
+		   !cache_name_is_all(model->cache, model->tree.nodes.at[node].name)) {
+		fs->orphaned(&model->mount, node);
+	} else {
+		fs->remove(&model->mount, node);
+	}
 	cache_name_unlink(model->cache, model->tree.nodes.at[node].name);
 	tree_remove_file(&model->tree, node);
 	release(model, node);
+}
+
+/* What is known of names that are not there goes first: vfs_rmdir(), shrink_dcache_parent(). */
+static void rmdir_node(struct model *model, uint32_t node)
+{
+	hold(model, node);
+	for (uint32_t below = model->tree.nodes.at[node].first_below; below;
+	     below = model->tree.nodes.at[below].next_below)
+		cache_name_drop(model->cache, model->tree.nodes.at[below].name);
+	unlink_node(model, node);
+	release(model, node);
+}
+
+/* Another name of the file at `from`. */
+static bool link_node(struct model *model, const struct op *op, uint32_t from, struct error *error)
+{
+	uint32_t to = node_of(model, op->path_to);
+
+	if (model->tree.nodes.at[from].is_directory)
+		return op_error(model, op, error, "a directory has one name only");
+	if (!parents_exist(model, to))
+		return op_error(model, op, error, "the new name's directory does not exist");
+	if (tree_exists(&model->tree, to))
+		return op_error(model, op, error, "the new name is there already");
+	/* As for a file that is made there: create_held(). */
+	open_close_all(model, to);
+	hold(model, from);
+	hold(model, to);
+	tree_add_name(&model->tree, to, from);
+	cache_name_link(model->cache, model->tree.nodes.at[to].name,
+			model->tree.nodes.at[from].file);
+	if (model->fs->linked)
+		model->fs->linked(&model->mount, to);
+	release(model, to);
+	release(model, from);
+	return true;
+}
+
+/* open, getdents until nothing comes, close: no dentry is made for what is in it. */
+static void readdir_node(struct model *model, uint32_t node)
+{
+	uint64_t place = 0;
+	uint32_t handle;
+	bool more = model->fs->readdir != NULL;
+
+	cache_open_pay(model->cache);
+	hold(model, node);
+	handle = cache_open(model->cache, model->tree.nodes.at[node].file);
+	while (more) {
+		more = model->fs->readdir(&model->mount, node, &place);
+		plan_done(model);
+		mount_then(&model->mount);
+	}
+	cache_close(model->cache, handle);
+	release(model, node);
+}
+
+static bool drop_caches(struct model *model, const struct op *op, struct error *error)
+{
+	if (op->bytes < CACHE_DROP_PAGES || op->bytes > (CACHE_DROP_PAGES | CACHE_DROP_SLAB))
+		return op_error(model, op, error, "its bytes are 1, 2 or 3");
+	make_mounted(model);
+	cache_drop_caches(model->cache, (uint32_t)op->bytes);
+	return true;
 }
 
 /* d_move(): the directory's dentry takes the new name, and all below stays as cached as it was. */
@@ -390,6 +492,8 @@ static bool rename_directory(struct model *model, const struct op *op, uint32_t 
 	}
 	hold(model, from);
 	hold(model, to);
+	if (model->mount.io && model->fs->renamed)
+		model->fs->renamed(&model->mount, from, to);
 	cache_name_move(model->cache, model->tree.nodes.at[from].name,
 			model->tree.nodes.at[parent].name, model->tree.nodes.at[to].name_bytes);
 	release(model, to);
@@ -411,6 +515,9 @@ static bool rename_node(struct model *model, const struct op *op, uint32_t from,
 		return rename_directory(model, op, from, to, error);
 	if (tree_exists(&model->tree, to) && model->tree.nodes.at[to].is_directory)
 		return op_error(model, op, error, "the new name is a directory");
+	/* Two names of one file stay what they are: rename(2). */
+	if (model->tree.nodes.at[from].file == model->tree.nodes.at[to].file)
+		return true;
 	hold(model, from);
 	hold(model, to);
 	if (tree_exists(&model->tree, to))
@@ -461,6 +568,8 @@ static bool grows_too_large(const struct op *op)
 	case OP_TRUNCATE:
 		return op->bytes > FILE_BYTES_MAX;
 	case OP_WRITE:
+	case OP_WRITE_DIRECT:
+	case OP_WRITE_DONTCACHE:
 	case OP_FALLOCATE:
 	case OP_SYNC_FILE_RANGE:
 		return op->offset + op->bytes > FILE_BYTES_MAX;
@@ -469,19 +578,43 @@ static bool grows_too_large(const struct op *op)
 	}
 }
 
-static void make_mounted(struct model *model)
+/* Is there a reason why this cannot be done with what is at the node? NULL: none. */
+static const char *kind_wrong(const struct model *model, const struct op *op, uint32_t node)
 {
-	if (!model->is_mounted)
-		model->fs->mount(&model->mount);
-	model->is_mounted = true;
+	const struct tree_node *at = &model->tree.nodes.at[node];
+	enum op_kind kind = (enum op_kind)op->kind;
+	bool of_name = kind == OP_UNLINK || kind == OP_RENAME || kind == OP_LINK;
+
+	if ((of_name || kind == OP_RMDIR || kind == OP_READDIR) && !tree_exists(&model->tree, node))
+		return "it is unlinked already";
+	if (!at->is_directory && (kind == OP_RMDIR || kind == OP_READDIR))
+		return "it is not a directory";
+	if (at->is_directory && !of_name && kind != OP_OPEN && kind != OP_FSYNC &&
+	    kind != OP_RMDIR && kind != OP_READDIR)
+		return "it is a directory";
+	if (at->is_symlink && !of_name)
+		return "it is a symbolic link, and none is followed here: the path that it leads "
+		       "to was expected";
+	if ((kind == OP_RMDIR || kind == OP_UNLINK || kind == OP_RENAME) && node == TREE_ROOT)
+		return "it is the root directory";
+	if ((kind == OP_UNLINK || kind == OP_RMDIR) && at->is_directory && at->entries > 0)
+		return "the directory is not empty";
+	if ((kind == OP_READ_DIRECT || kind == OP_WRITE_DIRECT) && !model->fs->read &&
+	    !model->fs->direct_bytes && !operation_is_aligned(op, OPERATION_SECTOR_BYTES))
+		return "with O_DIRECT the kernel takes offsets and lengths that are multiples of "
+		       "512 bytes";
+	return NULL;
 }
 
 bool operation_carry_out(struct model *model, const struct op *op, struct error *error)
 {
 	enum op_kind kind = (enum op_kind)op->kind;
 	struct counters now;
+	const char *what;
 	uint32_t node;
 
+	if (model->behind_file)
+		operation_behind_settle(model, op);
 	if (kind == OP_MARK && op->stream) {
 		/* A mark that has a stream is the end of a pass of it (source/player.h). */
 		cache_counters(model->cache, op->stream, &now);
@@ -506,6 +639,8 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		sync_all(model);
 		return true;
 	}
+	if (kind == OP_DROP_CACHES)
+		return drop_caches(model, op, error);
 	if (grows_too_large(op))
 		return op_error(model, op, error,
 				"the file would be larger than 1 PiB, which is not modelled");
@@ -519,19 +654,22 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		return true;
 	case OP_CREATE:
 	case OP_MKDIR:
+	case OP_SYMLINK:
 		if (!parents_exist(model, node))
 			return op_error(model, op, error,
 					"its directory does not exist; mkdir it first");
+		if (op->bytes > TARGET_BYTES_MAX && kind == OP_SYMLINK)
+			return op_error(model, op, error, "a target's name has at most 4095 bytes");
 		if (tree_exists(&model->tree, node)) {
-			if (kind == OP_MKDIR)
+			if (kind != OP_CREATE)
 				return op_error(model, op, error, "it exists already");
-			(void)open_get(model, node, op->thread);
-		} else if (kind == OP_MKDIR) {
-			create_held(model, node, true);
+			(void)node_open(model, node, op->thread);
+		} else if (kind != OP_CREATE) {
+			create_held(model, node, kind, kind == OP_SYMLINK ? op->bytes : 0);
 			release(model, node);
 		} else {
 			cache_open_pay(model->cache);
-			create_held(model, node, false);
+			create_held(model, node, kind, 0);
 			(void)open_add(model, node, op->thread);
 		}
 		return true;
@@ -550,20 +688,34 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 	}
 	if (!node_file(model, node))
 		return op_error(model, op, error, no_such_file);
-	if ((kind == OP_UNLINK || kind == OP_RENAME) && !tree_exists(&model->tree, node))
-		return op_error(model, op, error, "it is unlinked already");
-	if (model->tree.nodes.at[node].is_directory && kind != OP_OPEN && kind != OP_UNLINK &&
-	    kind != OP_RENAME && kind != OP_FSYNC)
-		return op_error(model, op, error, "it is a directory");
+	what = kind_wrong(model, op, node);
+	if (what)
+		return op_error(model, op, error, what);
+	model->mount.orphan = tree_exists(&model->tree, node) ? 0 : node_file(model, node);
 	switch (kind) {
 	case OP_OPEN:
-		(void)open_get(model, node, op->thread);
+		(void)node_open(model, node, op->thread);
 		break;
 	case OP_READ:
-		data_read(model, op, node);
+		node_read(model, op, node, cache_read);
 		break;
 	case OP_WRITE:
-		data_write(model, op, node);
+		node_write(model, op, node, cache_write);
+		break;
+	case OP_READ_DIRECT:
+		operation_direct_read(model, op, node);
+		break;
+	case OP_WRITE_DIRECT:
+		operation_direct_write(model, op, node);
+		break;
+	case OP_READ_DONTCACHE:
+		operation_dontcache_read(model, op, node);
+		break;
+	case OP_WRITE_DONTCACHE:
+		operation_dontcache_write(model, op, node);
+		break;
+	case OP_READDIR:
+		readdir_node(model, node);
 		break;
 	case OP_MMAP_READ:
 		transfer_all(model, op, node, touch_read);
@@ -573,20 +725,22 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		break;
 	case OP_FSYNC:
 	case OP_FDATASYNC:
-		(void)open_get(model, node, op->thread);
+		(void)node_open(model, node, op->thread);
 		sync_node(model, node, kind == OP_FDATASYNC);
 		break;
 	case OP_SYNC_FILE_RANGE:
 		sync_range(model, op, node);
 		break;
 	case OP_UNLINK:
-		if (model->tree.nodes.at[node].is_directory &&
-		    model->tree.nodes.at[node].entries > 0)
-			return op_error(model, op, error, "the directory is not empty");
 		unlink_node(model, node);
+		break;
+	case OP_RMDIR:
+		rmdir_node(model, node);
 		break;
 	case OP_RENAME:
 		return rename_node(model, op, node, error);
+	case OP_LINK:
+		return link_node(model, op, node, error);
 	case OP_TRUNCATE:
 	case OP_FALLOCATE:
 		resize_node(model, op, node);

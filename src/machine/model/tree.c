@@ -84,7 +84,9 @@ static uint32_t node_get(struct tree *tree, uint32_t parent, const char *name, s
 				       (uint32_t)bytes),
 		.hash = hash,
 		.name_bytes = (uint16_t)bytes,
+		.next_below = tree->nodes.at[parent].first_below,
 	};
+	tree->nodes.at[parent].first_below = node;
 	if (tree->nodes.count * 2 > tree->bucket_mask) {
 		memory_free(tree->buckets);
 		tree->bucket_mask = tree->bucket_mask * 2 + 1;
@@ -173,6 +175,7 @@ uint32_t tree_add_file(struct tree *tree, uint32_t id, uint64_t size_bytes, bool
 					    (is_sparse ? CACHE_FILE_SPARSE : 0u));
 	node->is_directory = is_directory;
 	node->is_sparse = is_sparse;
+	node->is_symlink = false;
 	node->entries = 0;
 	node->entry_text_bytes = 0;
 	node->layout = 0;
@@ -189,15 +192,59 @@ void tree_link_cold(struct tree *tree, uint32_t id, uint64_t size_bytes, bool is
 	cache_name_bind(tree->cache, tree->nodes.at[id].name, file);
 }
 
+/* The one before it in the ring of its file's names. */
+static struct tree_node *name_before(struct tree *tree, uint32_t id)
+{
+	uint32_t before = tree->nodes.at[id].next_name;
+
+	while (tree->nodes.at[before].next_name != id)
+		before = tree->nodes.at[before].next_name;
+	return &tree->nodes.at[before];
+}
+
+void tree_add_name(struct tree *tree, uint32_t id, uint32_t of_id)
+{
+	struct tree_node *node = &tree->nodes.at[id], *of = &tree->nodes.at[of_id];
+
+	node->file = of->file;
+	node->inode = of->inode;
+	node->layout = of->layout;
+	node->is_directory = false;
+	node->is_sparse = of->is_sparse;
+	node->is_symlink = of->is_symlink;
+	node->is_made = of->is_made;
+	node->next_name = of->next_name ? of->next_name : of_id;
+	of->next_name = id;
+	entry_add(tree, id);
+}
+
+static void name_remove(struct tree *tree, uint32_t id)
+{
+	struct tree_node *node = &tree->nodes.at[id], *before;
+
+	if (!node->next_name)
+		return;
+	before = name_before(tree, id);
+	before->next_name = node->next_name;
+	if (&tree->nodes.at[before->next_name] == before)
+		before->next_name = 0;
+	node->next_name = 0;
+}
+
 void tree_move_file(struct tree *tree, uint32_t from_id, uint32_t to_id)
 {
 	struct tree_node *from = &tree->nodes.at[from_id], *to = &tree->nodes.at[to_id];
 
+	to->next_name = from->next_name;
+	if (from->next_name)
+		name_before(tree, from_id)->next_name = to_id;
+	from->next_name = 0;
 	to->file = from->file;
 	to->inode = from->inode;
 	to->layout = from->layout;
 	to->is_sparse = from->is_sparse;
 	to->is_directory = from->is_directory;
+	to->is_symlink = from->is_symlink;
 	to->is_made = from->is_made;
 	to->opens = from->opens;
 	from->opens = (struct open_list){0};
@@ -206,10 +253,24 @@ void tree_move_file(struct tree *tree, uint32_t from_id, uint32_t to_id)
 	from->file = 0;
 }
 
+/* Out of the names of its directory. */
+static void below_remove(struct tree *tree, uint32_t id)
+{
+	struct tree_node *node = &tree->nodes.at[id];
+	uint32_t *link = &tree->nodes.at[node->parent].first_below;
+
+	while (*link != id)
+		link = &tree->nodes.at[*link].next_below;
+	*link = node->next_below;
+}
+
 void tree_move_directory(struct tree *tree, uint32_t from_id, uint32_t to_id)
 {
 	struct tree_node *from = &tree->nodes.at[from_id], *to = &tree->nodes.at[to_id];
 
+	below_remove(tree, from_id);
+	from->next_below = tree->nodes.at[to->parent].first_below;
+	tree->nodes.at[to->parent].first_below = from_id;
 	entry_remove(tree, from_id);
 	bucket_remove(tree, from_id);
 	bucket_remove(tree, to_id);
@@ -229,5 +290,6 @@ void tree_move_directory(struct tree *tree, uint32_t from_id, uint32_t to_id)
 void tree_remove_file(struct tree *tree, uint32_t id)
 {
 	entry_remove(tree, id);
+	name_remove(tree, id);
 	tree->nodes.at[id].file = 0;
 }

@@ -2,11 +2,13 @@
  * tree: the names that exist in the model's file system, and what they stand for
  *
  * Nodes are numbered from 0, the root. A node is a name that was mentioned, whether a file is
- * behind it or not. 64 bytes, apart from its text.
+ * behind it or not; a file with several names (hard links) is behind each of them. 80 bytes, apart
+ * from its text.
  */
 #ifndef REFAULT_MACHINE_MODEL_TREE_H
 #define REFAULT_MACHINE_MODEL_TREE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,7 +21,8 @@ enum { TREE_ROOT = 0, TREE_NONE = UINT32_MAX };
 /* Who has a file open: opens.h. */
 struct open_list {
 	uint32_t first;
-	bool is_hashed;
+	uint32_t id : 31; /* of what is hashed of it: another name's list may be of the same file */
+	uint32_t is_hashed : 1;
 };
 
 struct tree_node {
@@ -39,7 +42,12 @@ struct tree_node {
 	bool is_sparse;
 	bool is_orphan; /* a renamed directory took its name: no path leads here */
 	bool is_made;   /* during the run: what describes it was in memory when it was made */
+	bool is_symlink;
+	uint32_t next_name; /* of its file, in a ring; 0: the only one */
+	/* all names ever mentioned in it, the last first, chained by next_below; 0 ends */
+	uint32_t first_below, next_below;
 };
+static_assert(sizeof(struct tree_node) == 80, "a tree of millions of names is kept");
 
 struct tree {
 	ARRAY(struct tree_node) nodes;
@@ -70,6 +78,14 @@ uint32_t tree_add_file(struct tree *tree, uint32_t node, uint64_t size_bytes, bo
 /* The same for a file that was there before: nothing of it is in memory. */
 void tree_link_cold(struct tree *tree, uint32_t node, uint64_t size_bytes, bool is_directory,
 		    bool is_sparse);
+/* The file at `of` has another name, `node`. The cache's names are the caller's. */
+void tree_add_name(struct tree *tree, uint32_t node, uint32_t of);
+/* Another name of the node's file; TREE_NONE: it has no other. */
+static inline uint32_t tree_other_name(const struct tree *tree, uint32_t node)
+{
+	return tree->nodes.at[node].next_name ? tree->nodes.at[node].next_name
+					      : (uint32_t)TREE_NONE;
+}
 /*
  * The file at `from`, and who has it open, is at `to` now (where nothing is). The cache's names are
  * the caller's.
@@ -80,7 +96,7 @@ void tree_move_file(struct tree *tree, uint32_t from, uint32_t to);
  * to's name, and paths are resolved anew. The cache's name is the caller's.
  */
 void tree_move_directory(struct tree *tree, uint32_t from, uint32_t to);
-/* The node's file is gone from its directory. */
+/* The node's name is gone from its directory; its file has this name no more. */
 void tree_remove_file(struct tree *tree, uint32_t node);
 
 static inline bool tree_exists(const struct tree *tree, uint32_t node)

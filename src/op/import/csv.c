@@ -13,9 +13,10 @@
  * Accepts    LF and CRLF, a UTF-8 byte order mark, a last line without its end, empty lines
  *            (skipped), fields in quotes that hold commas, quotes ("" is one) and line ends.
  * Refuses    everything else, with the place: see the messages below.
- * rename     path is from>to. In it, a '>' that belongs to a name is written twice: a>>b>c renames
- *            "a>b" to "c". Three (or five, ...) in a row could be read two ways and are refused.
- * sync       needs no path, nor does compute: an empty one stands for ".".
+ * rename     path is from>to, of link too. In it, a '>' that belongs to a name is written twice:
+ *            a>>b>c renames "a>b" to "c". Three (or five, ...) in a row could be read two ways and
+ *            are refused.
+ * sync       needs no path, nor do compute and drop_caches: an empty one stands for ".".
  */
 #include "op/import.h"
 
@@ -293,15 +294,15 @@ static bool name_check(const struct import *import, const struct row *row, const
 }
 
 /* "from>to", where ">>" is a '>' in a name: take both apart, in place of the quoted text. */
-static bool rename_read(const struct import *import, const struct row *row, struct op *op,
-			struct error *error)
+static bool two_paths_read(const struct import *import, const struct row *row, struct op *op,
+			   struct error *error)
 {
 	struct csv *csv = import->state;
 	const struct field *field = &row->fields[FIELD_PATH];
 	const char *at = field->text, *end = at + field->text_bytes;
 	char *from = csv->unquoted + csv->unquoted_bytes, *to = from;
-	char *target = NULL;
-	const char *name = import->input->name;
+	char *target = NULL, what[32];
+	const char *name = import->input->name, *kind = op_kind_name((enum op_kind)op->kind);
 
 	while (at < end) {
 		size_t arrows = 0;
@@ -316,7 +317,7 @@ static bool rename_read(const struct import *import, const struct row *row, stru
 		}
 		if (arrows % 2 && arrows > 1) {
 			error_at(error, name, 1, 1,
-				 "rename with %zu '>' in a row can be read in more than one way",
+				 "%s with %zu '>' in a row can be read in more than one way", kind,
 				 arrows);
 			return field_point(import, row, field, error);
 		}
@@ -327,19 +328,23 @@ static bool rename_read(const struct import *import, const struct row *row, stru
 		}
 		if (target) {
 			error_at(error, name, 1, 1,
-				 "rename has more than one '>' (write from>to, and >> for a '>' in "
-				 "a name)");
+				 "%s has more than one '>' (write from>to, and >> for a '>' in "
+				 "a name)",
+				 kind);
 			return field_point(import, row, field, error);
 		}
 		target = to;
 	}
 	if (!target) {
-		error_at(error, name, 1, 1, "rename \"%.*s\" is not from>to",
+		error_at(error, name, 1, 1, "%s \"%.*s\" is not from>to", kind,
 			 shown(field->text_bytes), field->text);
 		return field_point(import, row, field, error);
 	}
-	if (!name_check(import, row, "rename's old name", from, (size_t)(target - from), error) ||
-	    !name_check(import, row, "rename's new name", target, (size_t)(to - target), error))
+	snprintf(what, sizeof(what), "%s's old name", kind);
+	if (!name_check(import, row, what, from, (size_t)(target - from), error))
+		return false;
+	snprintf(what, sizeof(what), "%s's new name", kind);
+	if (!name_check(import, row, what, target, (size_t)(to - target), error))
 		return false;
 	op->path = path_intern(import->source.paths, from, (size_t)(target - from));
 	op->path_to = path_intern(import->source.paths, target, (size_t)(to - target));
@@ -352,8 +357,8 @@ static bool path_read(const struct import *import, const struct row *row, struct
 	const char *text = row->fields[FIELD_PATH].text;
 	size_t bytes = row->fields[FIELD_PATH].text_bytes;
 
-	if (op->kind == OP_RENAME)
-		return rename_read(import, row, op, error);
+	if (op_kind_has_two_paths(op->kind))
+		return two_paths_read(import, row, op, error);
 	if (op_kind_is_of_no_file(op->kind) && bytes == 0) {
 		text = ".";
 		bytes = 1;
@@ -549,7 +554,8 @@ static bool row_fast(struct import *import, struct op *op)
 	start = ++at;
 	while (*at >= '_')
 		at++;
-	if (*at != ',' || !kind_fast(csv, start, (size_t)(at - start), &kind) || kind == OP_RENAME)
+	if (*at != ',' || !kind_fast(csv, start, (size_t)(at - start), &kind) ||
+	    op_kind_has_two_paths(kind))
 		return false;
 	path = ++at;
 	while (*at >= ' ' && *at != ',' && *at != '"')
@@ -601,6 +607,7 @@ static bool csv_next(struct import *import, struct op *ops, size_t count, size_t
 			readable = input_fill(input, ROW_BYTES_MAX, &unreadable);
 		if (row_fast(import, op)) {
 			csv->time_ns = op->time_ns;
+			import->rows++;
 			++*got;
 			continue;
 		}
@@ -613,11 +620,10 @@ static bool csv_next(struct import *import, struct op *ops, size_t count, size_t
 		if (row_slow(import, op, &any, error)) {
 			if (any) {
 				csv->time_ns = op->time_ns;
+				import->rows++;
 				++*got;
 			}
-		} else if (import->lenient) {
-			import->skipped++;
-		} else {
+		} else if (!import_row_wrong(import, error)) {
 			return false;
 		}
 	}
@@ -658,7 +664,11 @@ static bool csv_begin(struct import *import, struct error *error)
 			row.count = 0;
 	}
 	if (row.count != FIELD_COUNT) {
-		error_at(error, input->name, 1, 1, "the header line was expected: %s", header);
+		error_at(
+			error, input->name, 1, 1,
+			"the header line was expected: %s (of another text, --columns says what is "
+			"where)",
+			header);
 		return row_point(import, &row, row.at, row.bytes, error);
 	}
 	input->at = row.next;

@@ -211,11 +211,11 @@ static const char *renames_read(struct import *import, const struct block *block
 	size_t count = 0, at = 0;
 
 	for (size_t i = 0; i < block->count; i++)
-		count += native->ops[i].kind == OP_RENAME;
+		count += op_kind_has_two_paths(native->ops[i].kind);
 	if (!column_get(native->columns, cursor, native->numbers, count))
 		return "its new names cannot be unpacked";
 	for (size_t i = 0; i < block->count; i++) {
-		if (native->ops[i].kind != OP_RENAME)
+		if (!op_kind_has_two_paths(native->ops[i].kind))
 			continue;
 		if (native->numbers[at] >= paths)
 			return "it renames to a path that is not there";
@@ -399,6 +399,7 @@ static bool native_next(struct import *import, struct op *ops, size_t count, siz
 			memcpy(ops + *got, native->ops + native->at, take * sizeof(*ops));
 		native->at += take;
 		*got += take;
+		import->rows += take;
 		if (native->at < native->count)
 			break;
 		if (!block_read(import, error))

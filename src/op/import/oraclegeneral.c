@@ -9,7 +9,7 @@
  *            can be compared.
  * Differs    1. sizes and the look into the future are checked and then left out; 2. ids from 2^51
  *            on, which would lie beyond the end of any file (2^63), go to "objects+N", N = id >>
- *            51.
+ *            51; 3. records out of order keep their place, at the time of the one before.
  * Source     libCacheSim, libCacheSim/traceReader/customizedReader/oracle/oracleGeneralBin.h
  */
 #include "op/import.h"
@@ -20,16 +20,17 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "op/request.h"
 
 enum { RECORD_BYTES = 24, FILE_ID_BITS = 51, BATCH_BYTES = 64 * 1024 };
 
 static_assert(FILE_ID_BITS + PAGE_SHIFT == 63, "the last page ends at OP_END_MAX");
 
 struct oraclegeneral {
-	uint64_t count;   /* records read */
-	uint64_t time_ns; /* of the last one */
-	uint64_t file;    /* id >> FILE_ID_BITS of the last one */
-	uint32_t path;    /* and its path */
+	struct requests requests; /* for its clock */
+	uint64_t count;           /* records read */
+	uint64_t file;            /* id >> FILE_ID_BITS of the last one */
+	uint32_t path;            /* and its path */
 	bool any;
 };
 
@@ -79,7 +80,9 @@ static enum import_match oraclegeneral_match(const unsigned char *head, size_t b
 			return IMPORT_NO;
 		if (record.size == 0 || record.size > GIB)
 			return IMPORT_NO;
-		if (record.next != -1 && (record.next <= (int64_t)i || record.next >> 40))
+		/* Some write the largest number for none. */
+		if (record.next != -1 && record.next != INT64_MAX &&
+		    (record.next <= (int64_t)i || record.next >> 40))
 			return IMPORT_NO;
 		time_s = record.time_s;
 	}
@@ -103,21 +106,15 @@ static uint32_t path_of(struct import *import, uint64_t file)
 	return state->path;
 }
 
-/* False: the record at input->at cannot follow the one before. */
-static bool record_read(struct import *import, struct op *op, struct error *error)
+static void record_read(struct import *import, struct op *op)
 {
 	struct oraclegeneral *state = import->state;
 	struct record record = record_at(import->input->at);
-	uint64_t time_ns = record.time_s * NS_PER_SECOND;
+	uint64_t time_ns;
 
 	state->count++;
 	import->input->at += RECORD_BYTES;
-	if (time_ns < state->time_ns)
-		return error_at(error, import->input->name, 0, 0,
-				"mis-ordered: record %" PRIu64 " has time %" PRIu32
-				" s, the one before %" PRIu64 " s",
-				state->count, record.time_s, state->time_ns / NS_PER_SECOND);
-	state->time_ns = time_ns;
+	(void)request_time(import, &state->requests, record.time_s, 0, &time_ns);
 	*op = (struct op){
 		.time_ns = time_ns,
 		.offset = (record.id & ((UINT64_C(1) << FILE_ID_BITS) - 1)) << PAGE_SHIFT,
@@ -125,6 +122,15 @@ static bool record_read(struct import *import, struct op *op, struct error *erro
 		.path = path_of(import, record.id >> FILE_ID_BITS),
 		.kind = OP_READ,
 	};
+}
+
+static bool oraclegeneral_begin(struct import *import, struct error *error)
+{
+	struct oraclegeneral *state = import->state;
+
+	(void)error;
+	/* Seconds, which many of these traces count from 0. */
+	state->requests = (struct requests){.tick_ns = NS_PER_SECOND, .any = true};
 	return true;
 }
 
@@ -150,12 +156,9 @@ static bool oraclegeneral_next(struct import *import, struct op *ops, size_t cou
 					count_format(count_text, state->count),
 					input_visible(input), RECORD_BYTES);
 		}
-		if (record_read(import, &ops[*got], error))
-			++*got;
-		else if (import->lenient)
-			import->skipped++;
-		else
-			return false;
+		record_read(import, &ops[*got]);
+		import->rows++;
+		++*got;
 	}
 	return true;
 }
@@ -166,5 +169,6 @@ const struct import_format format_oraclegeneral = {
 		  .is_objects = true},
 	.state_bytes = sizeof(struct oraclegeneral),
 	.match = oraclegeneral_match,
+	.begin = oraclegeneral_begin,
 	.next = oraclegeneral_next,
 };

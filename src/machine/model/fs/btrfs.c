@@ -20,7 +20,7 @@
  */
 #include "machine/model/fs/btrfs_private.h"
 
-enum what { WHAT_INODES, WHAT_ENTRIES, WHAT_CHECKSUMS };
+enum what { WHAT_INODES, WHAT_ENTRIES, WHAT_CHECKSUMS, WHAT_LISTED };
 
 static void node_use(struct filesystem_mount *mount, enum what what, uint32_t which,
 		     uint64_t number, bool make)
@@ -157,6 +157,51 @@ static void btrfs_lookup(struct filesystem_mount *mount, uint32_t node)
 		visit(mount, node, false, false);
 }
 
+static uint64_t listed_fill_percent(const struct tree_node *directory)
+{
+	uint64_t name = directory->entry_text_bytes / directory->entries;
+
+	if (name <= LISTED_SHORT_BYTES)
+		return LISTED_FILL_PERCENT;
+	if (name >= LISTED_LONG_BYTES)
+		return LISTED_FILL_LONG_PERCENT;
+	return LISTED_FILL_PERCENT - (name - LISTED_SHORT_BYTES) *
+					     (LISTED_FILL_PERCENT - LISTED_FILL_LONG_PERCENT) /
+					     (LISTED_LONG_BYTES - LISTED_SHORT_BYTES);
+}
+
+/*
+ * btrfs_real_readdir(): entries are there twice, by hash for who looks one up and by number for who
+ * lists them. Those lie behind the others, and in front of the directory's inodes; 64 KiB are read
+ * ahead (reada_for_search()), also of what follows.
+ */
+static bool btrfs_readdir(struct filesystem_mount *mount, uint32_t node, uint64_t *place)
+{
+	const struct tree_node *at = &mount->tree->nodes.at[node];
+	uint64_t bytes = at->entries * (uint64_t)ENTRY_ITEM_BYTES + at->entry_text_bytes, first,
+		 end;
+
+	if (at->entries == 0 || mount->state->is_one_leaf)
+		return false;
+	if (at->entries <= SMALL_ENTRIES) {
+		uint64_t fill = small_fill_percent(at),
+			 start = mount->state->directories.at[at->layout].start;
+
+		first = (start + bytes * 100 / fill) / NODE_USABLE_BYTES;
+		end = (start + 2 * bytes * 100 / fill) / NODE_USABLE_BYTES + 1;
+		for (; first < end; first++)
+			node_use(mount, WHAT_INODES, TREE_ROOT, first, at->is_made);
+		return false;
+	}
+	first = *place;
+	end = bytes * 100 / listed_fill_percent(at) / NODE_USABLE_BYTES + 1;
+	for (*place += READDIR_NODES; first < *place && first < end; first++)
+		node_use(mount, WHAT_LISTED, node, first, at->is_made);
+	for (uint64_t ahead = 0; first < *place; first++, ahead++)
+		node_use(mount, WHAT_INODES, node, ahead, at->is_made);
+	return *place < end + READDIR_NODES;
+}
+
 static void btrfs_inode_read(struct filesystem_mount *mount, uint32_t node)
 {
 	if (!mount->tree->nodes.at[node].is_made)
@@ -176,7 +221,7 @@ static void btrfs_data_read(struct filesystem_mount *mount, uint32_t node, uint6
 		*array_push(&fs->starts) = UINT64_MAX;
 	if (fs->starts.at[node] == UINT64_MAX) {
 		fs->starts.at[node] = fs->file_start;
-		fs->file_start += cache_file_size(mount->cache, mount->tree->nodes.at[node].file);
+		fs->file_start += cache_file_size(mount->cache, mount_file(mount, node));
 	}
 	offset += fs->starts.at[node];
 	for (uint64_t leaf = offset / CHECKSUM_DATA_BYTES;
@@ -235,19 +280,20 @@ static void btrfs_tick(struct filesystem_mount *mount)
 	mount->is_background = was_background;
 }
 
-#define BTRFS_CORE                                                                                 \
+#define BTRFS_CORE(checksums)                                                                      \
 	{                                                                                          \
 		.folios = CACHE_FOLIOS_NEVER, .marks_on_write = true, .writes_without_fs = true,   \
 		.inode_make_fs = true, .inode_read_fs = true, .dentry_bytes = 200,                 \
 		.inline_name_bytes = 39, .long_name_bytes = 104, .inode_bytes = 1024,              \
-		.node_bytes = 592,                                                                 \
+		.node_bytes = 592, .direct_writes_switched = (checksums),                          \
 	}
 
 /* What is the same whether or not data is overwritten in place. */
 #define BTRFS_SAME                                                                                 \
-	.core = BTRFS_CORE, .device_io_pages = 32, .unmount = btrfs_unmount,                       \
+	.device_io_pages = 32, .direct_bytes = 4096, .unmount = btrfs_unmount,                     \
 	.lookup = btrfs_lookup, .inode_read = btrfs_inode_read, .create = btrfs_create,            \
-	.remove = btrfs_remove, .tick = btrfs_tick, .fetch = btrfs_fetch,                          \
+	.remove = btrfs_remove, .linked = btrfs_linked, .unlinked = btrfs_unlinked,                \
+	.readdir = btrfs_readdir, .tick = btrfs_tick, .fetch = btrfs_fetch,                        \
 	.write_back = btrfs_write_back, .sync = btrfs_sync, .renamed = btrfs_renamed,              \
 	.resized = btrfs_resized, .allocated = btrfs_allocated, .background = btrfs_background,    \
 	.free_bytes = btrfs_free_bytes
@@ -255,6 +301,7 @@ static void btrfs_tick(struct filesystem_mount *mount)
 const struct filesystem filesystem_btrfs = {
 	.name = "btrfs",
 	.summary = "copy on write; single pages, metadata in tree nodes of its own",
+	.core = BTRFS_CORE(true),
 	.mount = btrfs_mount,
 	.data_read = btrfs_data_read,
 	BTRFS_SAME,
@@ -264,6 +311,7 @@ const struct filesystem filesystem_btrfs = {
 const struct filesystem filesystem_btrfs_nodatacow = {
 	.name = "btrfs-nodatacow",
 	.summary = "btrfs with data overwritten in place, and without checksums",
+	.core = BTRFS_CORE(false),
 	.mount = btrfs_mount_nodatacow,
 	BTRFS_SAME,
 };

@@ -211,9 +211,29 @@ void btrfs_data_remove(struct filesystem_mount *mount, uint32_t node)
 	btrfs_nodes_watch(mount);
 }
 
+/* A name more or less: the directory's entry, and the inode's own item that says where it is. */
+void btrfs_linked(struct filesystem_mount *mount, uint32_t node)
+{
+	uint32_t file = mount->tree->nodes.at[node].file;
+
+	if (!mount->state->time)
+		return;
+	entry_change(mount, parent_file(mount, node), true);
+	file_of(mount->state->time, file)->named_in = mount->state->time->transaction_id;
+	change(mount, file);
+}
+
+void btrfs_unlinked(struct filesystem_mount *mount, uint32_t node)
+{
+	if (!mount->state->time)
+		return;
+	entry_change(mount, parent_file(mount, node), false);
+	change(mount, mount->tree->nodes.at[node].file);
+}
+
 void btrfs_renamed(struct filesystem_mount *mount, uint32_t from, uint32_t to)
 {
-	uint32_t file = mount->tree->nodes.at[to].file;
+	uint32_t file = mount_renamed(mount, from, to);
 
 	entry_change(mount, parent_file(mount, from), false);
 	entry_change(mount, parent_file(mount, to), true);
@@ -314,7 +334,7 @@ void btrfs_write_back(struct filesystem_mount *mount, uint32_t file, uint64_t in
 void btrfs_resized(struct filesystem_mount *mount, uint32_t node, uint64_t old_bytes,
 		   uint64_t new_bytes)
 {
-	uint32_t file = mount->tree->nodes.at[node].file;
+	uint32_t file = mount_file(mount, node);
 
 	if (!file || !file_of(mount->state->time, file)->inode)
 		return;
@@ -326,7 +346,7 @@ void btrfs_resized(struct filesystem_mount *mount, uint32_t node, uint64_t old_b
 void btrfs_allocated(struct filesystem_mount *mount, uint32_t node, uint64_t offset, uint64_t bytes)
 {
 	struct btrfs_time *time = mount->state->time;
-	uint32_t file = mount->tree->nodes.at[node].file;
+	uint32_t file = mount_file(mount, node);
 	uint64_t page = pages_from_bytes_down(offset), end = pages_from_bytes_up(offset + bytes);
 
 	if (!file || !file_of(time, file)->inode)
@@ -414,7 +434,7 @@ void btrfs_sync(struct filesystem_mount *mount, uint32_t node, bool data_only)
 	uint64_t nodes;
 
 	(void)data_only; /* all the same */
-	if (node == TREE_ROOT) {
+	if (mount->syncs_all) {
 		btrfs_commit(mount);
 		return;
 	}

@@ -22,6 +22,12 @@ enum {
 	SMALL_ITEM_BYTES = 330,
 	SMALL_FILL_PERCENT = 86,
 	ENTRY_FILL_PERCENT = 86,
+	/* entries by number, measured: with 9 letters a name, with 28 */
+	LISTED_FILL_PERCENT = 92,
+	LISTED_FILL_LONG_PERCENT = 68,
+	LISTED_SHORT_BYTES = 9,
+	LISTED_LONG_BYTES = 28,
+	READDIR_NODES = 4,
 	DATA_ITEM_BYTES = 78,
 	DATA_FILL_PERCENT = 72,
 	INLINE_ITEM_BYTES = 46,
@@ -144,6 +150,8 @@ void btrfs_fetch(struct filesystem_mount *mount, uint32_t file, uint64_t index, 
 void btrfs_write_back(struct filesystem_mount *mount, uint32_t file, uint64_t index,
 		      uint64_t pages);
 void btrfs_sync(struct filesystem_mount *mount, uint32_t node, bool data_only);
+void btrfs_linked(struct filesystem_mount *mount, uint32_t node);
+void btrfs_unlinked(struct filesystem_mount *mount, uint32_t node);
 void btrfs_renamed(struct filesystem_mount *mount, uint32_t from, uint32_t to);
 void btrfs_resized(struct filesystem_mount *mount, uint32_t node, uint64_t old_bytes,
 		   uint64_t new_bytes);

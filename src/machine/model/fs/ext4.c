@@ -175,11 +175,27 @@ static void ext4_inode_read(struct filesystem_mount *mount, uint32_t node)
 		    mount->plan);
 }
 
+/*
+ * ext4_dx_readdir(): the root of the hash tree, then its leaves in the order of the hash, one after
+ * the other; with one block there is no tree (ext4_readdir()).
+ */
+static bool ext4_readdir(struct filesystem_mount *mount, uint32_t node, uint64_t *place)
+{
+	const struct directory *directory = directory_of(mount, node);
+	uint64_t block;
+
+	if (directory->blocks.count == 0)
+		return false;
+	block = directory->blocks.at[*place];
+	cache_block(mount->cache, mount->state->device, block, block, 1, mount->plan);
+	return ++*place < directory->blocks.count;
+}
+
 static void ext4_data_read(struct filesystem_mount *mount, uint32_t node, uint64_t offset,
 			   uint64_t bytes)
 {
 	struct filesystem_state *fs = mount->state;
-	uint32_t file = mount->tree->nodes.at[node].file;
+	uint32_t file = mount_file(mount, node);
 
 	(void)offset;
 	(void)bytes;
@@ -215,6 +231,38 @@ static void ext4_remove(struct filesystem_mount *mount, uint32_t node)
 		ext4_data_remove(mount, node);
 }
 
+/* ext4_link(): an entry, and the inode says how many names it has. */
+static void ext4_linked(struct filesystem_mount *mount, uint32_t node)
+{
+	struct directory *directory =
+		ext4_directory_grow(mount, mount->tree->nodes.at[node].parent, true);
+
+	ext4_block_change(mount, ext4_inode_block(mount->tree->nodes.at[node].inode));
+	ext4_block_change(mount, ext4_leaf_of(directory, &mount->tree->nodes.at[node]));
+	if (mount->state->time)
+		ext4_data_linked(mount, node);
+}
+
+static void ext4_unlinked(struct filesystem_mount *mount, uint32_t node)
+{
+	const struct tree_node *at = &mount->tree->nodes.at[node];
+
+	ext4_block_change(mount, ext4_leaf_of(directory_of(mount, at->parent), at));
+	ext4_block_change(mount, ext4_inode_block(at->inode));
+	if (mount->state->time)
+		ext4_data_linked(mount, node);
+}
+
+static void ext4_orphaned(struct filesystem_mount *mount, uint32_t node)
+{
+	const struct tree_node *at = &mount->tree->nodes.at[node];
+
+	ext4_block_change(mount, ext4_leaf_of(directory_of(mount, at->parent), at));
+	ext4_block_change(mount, ext4_inode_block(at->inode));
+	if (mount->state->time)
+		ext4_data_orphaned(mount, node);
+}
+
 /* With time, ext4_sync() and ext4_background() do what these do without. */
 static void ext4_commit(struct filesystem_mount *mount)
 {
@@ -235,6 +283,8 @@ const struct filesystem filesystem_ext4 = {
 	.core =
 		{
 			.folios = CACHE_FOLIOS_LATE,
+			.dontcache = CACHE_FOLIOS_LATE,
+			.writes_end_in_interrupt = true,
 			.dentry_bytes = 200,
 			.inline_name_bytes = 39,
 			.long_name_bytes = 104,
@@ -251,6 +301,11 @@ const struct filesystem filesystem_ext4 = {
 	.data_read = ext4_data_read,
 	.create = ext4_create,
 	.remove = ext4_remove,
+	.linked = ext4_linked,
+	.unlinked = ext4_unlinked,
+	.orphaned = ext4_orphaned,
+	.freed = ext4_freed,
+	.readdir = ext4_readdir,
 	.commit = ext4_commit,
 	.tick = ext4_tick,
 	.fetch = ext4_fetch,

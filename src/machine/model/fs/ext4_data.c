@@ -13,9 +13,7 @@
  * Differs    1. first fit near a goal, not buddies; no preallocation: but what is written back
  *               together lies together
  *            2. an inode's time stamp is changed when its pages are written back, not at each write
- *            3. an unlinked file gives its room back at once, though somebody may have it open;
- *               what is still written to it goes nowhere
- *            4. group descriptors and bitmaps are never read but for the first time; a large file's
+ *            3. group descriptors and bitmaps are never read but for the first time; a large file's
  *               extent block is one
  * Constants  mkfs: an inode of 256 bytes for each 16 KiB; groups of 128 MiB; 64 descriptors of 64
  *            bytes a block; 340 extents a block; 5 % kept for the super user
@@ -241,12 +239,17 @@ static uint32_t parent_of(const struct filesystem_mount *mount, uint32_t node)
 	return parent == TREE_NONE ? TREE_ROOT : parent;
 }
 
-static void inodes_change(struct filesystem_mount *mount, uint32_t node)
+static void inode_bitmap_change(struct filesystem_mount *mount, uint32_t inode)
 {
-	uint32_t group = mount->tree->nodes.at[node].inode / GROUP_INODES;
+	uint32_t group = inode / GROUP_INODES;
 
 	ext4_aside_change(mount, ASIDE_INODES, group);
 	ext4_aside_change(mount, ASIDE_DESCRIPTORS, group / GROUPS_PER_DESCRIPTOR_BLOCK);
+}
+
+static void inodes_change(struct filesystem_mount *mount, uint32_t node)
+{
+	inode_bitmap_change(mount, mount->tree->nodes.at[node].inode);
 	ext4_block_change(mount,
 			  ext4_inode_block(mount->tree->nodes.at[parent_of(mount, node)].inode));
 }
@@ -264,25 +267,65 @@ void ext4_data_create(struct filesystem_mount *mount, uint32_t node)
 	}
 }
 
+/* A name more or less: the directory's inode changes, and the file's. */
+void ext4_data_linked(struct filesystem_mount *mount, uint32_t node)
+{
+	const struct tree_node *at = &mount->tree->nodes.at[node];
+
+	first_use(mount);
+	ext4_block_change(mount,
+			  ext4_inode_block(mount->tree->nodes.at[parent_of(mount, node)].inode));
+	inode_change(mount, at->file, CHANGE_STAMP);
+}
+
+/* What the inode has is given back, and then the inode: ext4_evict_inode(). */
+static void file_free(struct filesystem_mount *mount, uint32_t file, uint32_t inode)
+{
+	struct ext4_time *time = mount->state->time;
+
+	space_cut(time->space, file, 0, blocks_give, mount);
+	*file_of(time, file) = (struct ext4_file){0};
+	*array_push(&time->free_inodes) = inode;
+}
+
 /* ext4_unlink(), ext4_evict_inode(): by way of the list of orphans, which the super block begins. */
 void ext4_data_remove(struct filesystem_mount *mount, uint32_t node)
 {
 	const struct tree_node *at = &mount->tree->nodes.at[node];
-	struct ext4_time *time = mount->state->time;
 
 	first_use(mount);
 	inodes_change(mount, node);
 	ext4_aside_change(mount, ASIDE_SUPER, 0);
-	space_cut(time->space, at->file, 0, blocks_give, mount);
-	*file_of(time, at->file) = (struct ext4_file){0};
-	*array_push(&time->free_inodes) = at->inode;
+	file_free(mount, at->file, at->inode);
+}
+
+/* ext4_orphan_add(): the rest comes when nobody has it open any more. */
+void ext4_data_orphaned(struct filesystem_mount *mount, uint32_t node)
+{
+	first_use(mount);
+	ext4_block_change(mount,
+			  ext4_inode_block(mount->tree->nodes.at[parent_of(mount, node)].inode));
+	ext4_aside_change(mount, ASIDE_SUPER, 0);
+	inode_change(mount, mount->tree->nodes.at[node].file, CHANGE_MAP);
+}
+
+void ext4_freed(struct filesystem_mount *mount, uint32_t file)
+{
+	uint32_t inode;
+
+	if (!mount->state->time || !file_of(mount->state->time, file)->inode)
+		return;
+	inode = file_of(mount->state->time, file)->inode - 1;
+	inode_bitmap_change(mount, inode);
+	ext4_aside_change(mount, ASIDE_SUPER, 0);
+	ext4_block_change(mount, ext4_inode_block(inode));
+	file_free(mount, file, inode);
 }
 
 void ext4_renamed(struct filesystem_mount *mount, uint32_t from, uint32_t to)
 {
 	struct tree *tree = mount->tree;
-	uint32_t nodes[2] = {from, to}, file = tree->nodes.at[to].file ? tree->nodes.at[to].file
-								       : tree->nodes.at[from].file;
+	uint32_t nodes[2] = {from, to}, file = mount_renamed(mount, from, to);
 
 	for (int i = 0; i < 2; i++) {
 		uint32_t parent = parent_of(mount, nodes[i]);
@@ -293,6 +336,10 @@ void ext4_renamed(struct filesystem_mount *mount, uint32_t from, uint32_t to)
 	}
 	if (file && file_of(mount->state->time, file)->inode)
 		inode_change(mount, file, CHANGE_STAMP);
+	/* A directory's own ".." changes: ext4_rename_dir_finish(). */
+	if (tree->nodes.at[from].is_directory && tree->nodes.at[from].file == file &&
+	    parent_of(mount, from) != parent_of(mount, to))
+		ext4_block_change(mount, ext4_directory_grow(mount, from, true)->blocks.at[0]);
 }
 
 /* ---- data ---- */
@@ -383,8 +430,8 @@ void ext4_sync(struct filesystem_mount *mount, uint32_t node, bool data_only)
 {
 	struct filesystem_state *fs = mount->state;
 	const struct tree_node *at = &mount->tree->nodes.at[node];
-	const struct ext4_file *file = file_of(fs->time, at->file);
-	bool must_flush = node == TREE_ROOT || !at->is_directory;
+	const struct ext4_file *file = file_of(fs->time, mount_file(mount, node));
+	bool must_flush = mount->syncs_all || !at->is_directory;
 	bool is_committing = (data_only ? file->data_id : file->sync_id) + 1 == fs->transaction_id;
 	size_t first;
 
@@ -417,7 +464,7 @@ void ext4_written(struct filesystem_mount *mount, uint32_t file)
 void ext4_resized(struct filesystem_mount *mount, uint32_t node, uint64_t old_bytes,
 		  uint64_t new_bytes)
 {
-	uint32_t file = mount->tree->nodes.at[node].file;
+	uint32_t file = mount_file(mount, node);
 	struct ext4_time *time = mount->state->time;
 
 	if (!file || !file_of(time, file)->inode)
@@ -431,7 +478,7 @@ void ext4_resized(struct filesystem_mount *mount, uint32_t node, uint64_t old_by
 
 void ext4_allocated(struct filesystem_mount *mount, uint32_t node, uint64_t offset, uint64_t bytes)
 {
-	uint32_t file = mount->tree->nodes.at[node].file;
+	uint32_t file = mount_file(mount, node);
 	uint64_t first = pages_from_bytes_down(offset),
 		 pages = pages_from_bytes_up(offset + bytes) - first;
 

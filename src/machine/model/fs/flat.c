@@ -114,6 +114,7 @@ const struct filesystem filesystem_flat = {
 	.core =
 		{
 			.folios = CACHE_FOLIOS_NEVER,
+			.dontcache = CACHE_FOLIOS_LATE,
 			.dentry_bytes = 200,
 			.inline_name_bytes = 39,
 			.long_name_bytes = 104,

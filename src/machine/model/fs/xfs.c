@@ -77,6 +77,16 @@ bool xfs_is_short(const struct tree_node *directory)
 	       INODE_DIRECTORY_BYTES;
 }
 
+enum { READDIR_BLOCKS = 32768 / BLOCK_BYTES };
+
+/* Bytes of an entry in a block, on average. */
+static uint64_t entry_bytes(const struct tree_node *directory)
+{
+	uint64_t entries = directory->entries ? directory->entries : 1;
+
+	return (12 + directory->entry_text_bytes / entries + 7) / 8 * 8;
+}
+
 /*
  * Visit the blocks that hold this name: data by place, leaf by hash. USE_MAKE: they are written,
  * not read.
@@ -86,8 +96,7 @@ static void directory_visit(struct filesystem_mount *mount, uint32_t node, enum 
 	const struct tree_node *at = &mount->tree->nodes.at[node];
 	const struct tree_node *parent = &mount->tree->nodes.at[at->parent];
 	uint64_t entries = parent->entries ? parent->entries : 1;
-	uint64_t name_bytes = parent->entry_text_bytes / entries,
-		 entry = (12 + name_bytes + 7) / 8 * 8;
+	uint64_t name_bytes = parent->entry_text_bytes / entries, entry = entry_bytes(parent);
 	uint64_t position = tree_exists(mount->tree, node) ? at->position : at->hash % entries,
 		 leaves = 1;
 
@@ -114,6 +123,24 @@ static void xfs_lookup(struct filesystem_mount *mount, uint32_t node)
 
 	directory_visit(mount, node,
 			tree->nodes.at[tree->nodes.at[node].parent].is_made ? USE_MAKE : USE_READ);
+}
+
+/*
+ * xfs_readdir(): what a leaf says of hashes is not needed; the blocks are read ahead by 32 KiB
+ * (xfs_dir2_leaf_readbuf()).
+ */
+static bool xfs_readdir(struct filesystem_mount *mount, uint32_t node, uint64_t *place)
+{
+	const struct tree_node *at = &mount->tree->nodes.at[node];
+	uint64_t entries = at->entries, blocks, end = *place + READDIR_BLOCKS;
+
+	if (entries == 0 || xfs_is_short(at))
+		return false;
+	blocks = (entries - 1) / (BLOCK_USABLE_BYTES / entry_bytes(at)) + 1;
+	for (; *place < end && *place < blocks; ++*place)
+		buffer_use(mount, key(WHAT_DATA, node, *place), BLOCK_BYTES,
+			   at->is_made ? USE_MAKE : USE_READ);
+	return *place < blocks;
 }
 
 static void xfs_inode_read(struct filesystem_mount *mount, uint32_t node)
@@ -177,6 +204,7 @@ const struct filesystem filesystem_xfs = {
 	.core =
 		{
 			.folios = CACHE_FOLIOS_EARLY,
+			.dontcache = CACHE_FOLIOS_EARLY,
 			.partial_reads_all = true,
 			.reads_without_fs = true,
 			.writes_without_fs = true,
@@ -195,6 +223,11 @@ const struct filesystem filesystem_xfs = {
 	.inode_read = xfs_inode_read,
 	.create = xfs_create,
 	.remove = xfs_remove,
+	.linked = xfs_linked,
+	.unlinked = xfs_unlinked,
+	.orphaned = xfs_orphaned,
+	.freed = xfs_freed,
+	.readdir = xfs_readdir,
 	.commit = xfs_commit,
 	.tick = xfs_tick,
 	.fetch = xfs_fetch,

@@ -13,8 +13,7 @@
  * Differs    1. first fit near a goal; no preallocation past the end: but what is written back
  *               together lies together
  *            2. an inode's time stamp is changed when its pages are written back, not at each write
- *            3. what is written to an unlinked file goes nowhere
- *            4. trees of free extents have 500 records a leaf, spread evenly
+ *            3. trees of free extents have 500 records a leaf, spread evenly
  * Constants  mkfs: four allocation groups; a log of 1/2048 of the device, from 64 MiB to 2 GiB
  */
 #include "base/size.h"
@@ -108,9 +107,17 @@ static struct xfs_file *file_of(struct xfs_time *time, uint32_t file)
 	return &time->files.at[file];
 }
 
-static uint64_t goal_of(const struct xfs_time *time, const struct tree_node *at)
+static uint64_t goal_of(const struct xfs_time *time, uint32_t group)
 {
-	return time->group_blocks * (at->layout ? (at->layout - 1) % GROUPS : 0) + 1;
+	return time->group_blocks * (group ? (group - 1) % GROUPS : 0) + 1;
+}
+
+/* The file's inode is what the node says. */
+static void file_set(struct xfs_file *file, const struct tree_node *at, uint32_t node)
+{
+	file->node = node + 1;
+	file->group = at->layout ? at->layout : 1;
+	file->inode = at->inode;
 }
 
 void xfs_data_mount(struct filesystem_mount *mount)
@@ -128,14 +135,15 @@ void xfs_data_mount(struct filesystem_mount *mount)
 
 		if (!tree_exists(tree, node))
 			continue;
-		file_of(time, at->file)->node = node + 1;
+		file_set(file_of(time, at->file), at, node);
 		if (node != TREE_ROOT)
 			file_of(time, at->file)->entry =
 				file_of(time, tree->nodes.at[at->parent].file)->entries++;
 		if (!at->is_directory && !at->is_sparse &&
 		    !space_fill(time->space, at->file, 0,
 				pages_from_bytes_up(cache_file_size(mount->cache, at->file)),
-				goal_of(time, at), time->group_blocks, SPACE_WRITTEN, NULL, NULL))
+				goal_of(time, at->layout), time->group_blocks, SPACE_WRITTEN, NULL,
+				NULL))
 			mount->is_out_of_space = true;
 	}
 }
@@ -249,42 +257,101 @@ void xfs_data_create(struct filesystem_mount *mount, uint32_t node)
 	const struct tree_node *at = &mount->tree->nodes.at[node];
 
 	worker(mount);
-	*file_of(mount->state->time, at->file) = (struct xfs_file){.node = node + 1};
+	*file_of(mount->state->time, at->file) = (struct xfs_file){0};
+	file_set(file_of(mount->state->time, at->file), at, node);
 	inode_log(mount, at->layout - 1, at->inode);
 	/* 64 inodes more: xfs_ialloc_ag_alloc(), their blocks taken, what is in them not logged. */
 	if (at->inode % CHUNK_INODES == 0)
-		blocks_log(mount, &(struct space_run){.block = goal_of(mount->state->time, at)});
+		blocks_log(mount,
+			   &(struct space_run){.block = goal_of(mount->state->time, at->layout)});
 	xfs_log_inode(mount, at->file, CHANGE_CORE);
 	xfs_log_entry(mount, node, at->file, true);
 }
 
-void xfs_data_remove(struct filesystem_mount *mount, uint32_t node)
+/* The name goes, and the inode comes on one of the 64 lists of orphans, by its number. */
+static void name_remove(struct filesystem_mount *mount, uint32_t node)
 {
 	const struct tree_node *at = &mount->tree->nodes.at[node];
-	struct xfs_time *time = mount->state->time;
 
 	worker(mount);
 	xfs_log_entry(mount, node, at->file, false);
 	xfs_log_inode(mount, at->file, CHANGE_CORE);
-	/* On one of the 64 lists of orphans, by its number. */
 	xfs_log_block(mount, BLOCK_AGI, at->layout - 1, 0,
 		      1 | UINT32_C(1) << (UNLINKED_OFFSET_BYTES + at->inode % 64 * 4) /
 						 CHUNK_BYTES);
-	file_of(time, at->file)->node = 0;
+	file_of(mount->state->time, at->file)->node = 0;
+}
+
+/* Nobody has it any more: xfs_inode_mark_reclaimable(), xfs_inodegc_queue(). */
+void xfs_freed(struct filesystem_mount *mount, uint32_t file)
+{
+	struct xfs_time *time = mount->state->time;
+	struct xfs_file *at = time ? file_of(time, file) : NULL;
+
+	if (!at || !at->group)
+		return;
 	*array_push(&time->orphans) =
-		(struct xfs_orphan){.file = at->file, .inode = at->inode, .group = at->layout - 1};
+		(struct xfs_orphan){.file = file, .inode = at->inode, .group = at->group - 1};
+	at->group = 0;
 	time->removed_ns = mount->now_ns;
+}
+
+void xfs_data_remove(struct filesystem_mount *mount, uint32_t node)
+{
+	name_remove(mount, node);
+	xfs_freed(mount, mount->tree->nodes.at[node].file);
+}
+
+void xfs_orphaned(struct filesystem_mount *mount, uint32_t node)
+{
+	if (mount->state->time)
+		name_remove(mount, node);
+}
+
+void xfs_linked(struct filesystem_mount *mount, uint32_t node)
+{
+	uint32_t file = mount->tree->nodes.at[node].file;
+
+	if (!mount->state->time)
+		return;
+	worker(mount);
+	xfs_log_entry(mount, node, file, true);
+	xfs_log_inode(mount, file, CHANGE_CORE);
+}
+
+void xfs_unlinked(struct filesystem_mount *mount, uint32_t node)
+{
+	uint32_t file = mount->tree->nodes.at[node].file;
+
+	if (!mount->state->time)
+		return;
+	worker(mount);
+	xfs_log_entry(mount, node, file, false);
+	xfs_log_inode(mount, file, CHANGE_CORE);
+	file_of(mount->state->time, file)->node = tree_other_name(mount->tree, node) + 1;
 }
 
 void xfs_renamed(struct filesystem_mount *mount, uint32_t from, uint32_t to)
 {
-	const struct tree_node *at = &mount->tree->nodes.at[to];
+	const struct tree_node *at = &mount->tree->nodes.at[from];
+	uint32_t file = mount_renamed(mount, from, to);
 
 	worker(mount);
-	xfs_log_entry(mount, from, at->file, false);
-	xfs_log_entry(mount, to, at->file, true);
-	file_of(mount->state->time, at->file)->node = to + 1;
-	xfs_log_inode(mount, at->file, CHANGE_CORE);
+	xfs_log_entry(mount, from, file, false);
+	xfs_log_entry(mount, to, file, true);
+	if (mount->tree->nodes.at[to].file) {
+		file_of(mount->state->time, file)->node = to + 1;
+		xfs_log_inode(mount, file, CHANGE_CORE);
+		return;
+	}
+	/* A directory keeps its node; its own ".." may change, where its entries are. */
+	xfs_log_inode(mount, file, CHANGE_CORE);
+	if (at->parent == mount->tree->nodes.at[to].parent)
+		return;
+	if (xfs_is_short(at))
+		xfs_log_inode(mount, file, CHANGE_FORK);
+	else
+		xfs_log_block(mount, BLOCK_DIRECTORY, from, 0, 1);
 }
 
 /* ---- data ---- */
@@ -300,7 +367,7 @@ static bool fill(struct filesystem_mount *mount, uint32_t file, uint64_t index, 
 		 enum space_state state)
 {
 	struct xfs_time *time = mount->state->time;
-	uint64_t goal = goal_of(time, &mount->tree->nodes.at[file_of(time, file)->node - 1]);
+	uint64_t goal = goal_of(time, file_of(time, file)->group);
 	uint64_t free_blocks = space_free_blocks(time->space);
 
 	if (!space_fill(time->space, file, index, pages, goal, time->group_blocks, state,
@@ -318,7 +385,7 @@ void xfs_write_back(struct filesystem_mount *mount, uint32_t file, uint64_t inde
 	struct xfs_time *time = mount->state->time;
 	bool changed;
 
-	if (file_of(time, file)->node == 0)
+	if (file_of(time, file)->group == 0)
 		return;
 	worker(mount);
 	changed = fill(mount, file, index, pages, SPACE_WRITTEN);
@@ -334,15 +401,15 @@ void xfs_sync(struct filesystem_mount *mount, uint32_t node, bool data_only)
 {
 	struct xfs_time *time = mount->state->time;
 	const struct tree_node *at = &mount->tree->nodes.at[node];
-	const struct xfs_file *file = file_of(time, at->file);
+	const struct xfs_file *file = file_of(time, mount_file(mount, node));
 	bool is_logged = (data_only ? file->data_checkpoint : file->checkpoint) == time->checkpoint;
 
 	worker(mount);
-	if (node == TREE_ROOT)
+	if (mount->syncs_all)
 		is_logged = !xfs_log_is_empty(time);
 	if (is_logged) {
 		xfs_log_force(mount);
-	} else if (node == TREE_ROOT || !at->is_directory) {
+	} else if (mount->syncs_all || !at->is_directory) {
 		mount_then(mount);
 		mount_flush(mount);
 	}
@@ -351,9 +418,9 @@ void xfs_sync(struct filesystem_mount *mount, uint32_t node, bool data_only)
 void xfs_resized(struct filesystem_mount *mount, uint32_t node, uint64_t old_bytes,
 		 uint64_t new_bytes)
 {
-	uint32_t file = mount->tree->nodes.at[node].file;
+	uint32_t file = mount_file(mount, node);
 
-	if (!file || !file_of(mount->state->time, file)->node)
+	if (!file || !file_of(mount->state->time, file)->group)
 		return;
 	if (new_bytes < old_bytes) {
 		space_cut(mount->state->time->space, file, pages_from_bytes_up(new_bytes),
@@ -365,10 +432,10 @@ void xfs_resized(struct filesystem_mount *mount, uint32_t node, uint64_t old_byt
 
 void xfs_allocated(struct filesystem_mount *mount, uint32_t node, uint64_t offset, uint64_t bytes)
 {
-	uint32_t file = mount->tree->nodes.at[node].file;
+	uint32_t file = mount_file(mount, node);
 	uint64_t first = pages_from_bytes_down(offset);
 
-	if (!file || !file_of(mount->state->time, file)->node)
+	if (!file || !file_of(mount->state->time, file)->group)
 		return;
 	if (fill(mount, file, first, pages_from_bytes_up(offset + bytes) - first, SPACE_UNWRITTEN))
 		map_log(mount, file, first);

@@ -209,10 +209,10 @@ static uint64_t inode_bytes(const struct filesystem_mount *mount, uint32_t file)
 	uint64_t bytes = OP_BYTES + INODE_FORMAT_BYTES + OP_BYTES + INODE_CORE_BYTES, runs;
 	const struct tree_node *node;
 
-	if (!at->has_fork || !at->node)
+	if (!at->has_fork || !at->group)
 		return bytes;
-	node = &mount->tree->nodes.at[at->node - 1];
-	if (node->is_directory)
+	node = at->node ? &mount->tree->nodes.at[at->node - 1] : NULL;
+	if (node && node->is_directory)
 		return bytes + OP_BYTES + SHORT_HEADER_BYTES +
 		       (xfs_is_short(node) ? node->entry_text_bytes +
 						     (uint64_t)node->entries * SHORT_ENTRY_BYTES
@@ -303,14 +303,11 @@ static void inodes_write(struct filesystem_mount *mount)
 
 	for (size_t i = 0; i < time->dirty_files.count; i++) {
 		struct xfs_file *at = &time->files.at[time->dirty_files.at[i]];
-		const struct tree_node *node;
 
 		at->is_dirty = at->has_fork = false;
-		if (!at->node)
-			continue;
-		node = &mount->tree->nodes.at[at->node - 1];
-		*array_push(&clusters) =
-			(uint64_t)node->layout << 32 | node->inode / CLUSTER_INODES;
+		if (at->group)
+			*array_push(&clusters) =
+				(uint64_t)at->group << 32 | at->inode / CLUSTER_INODES;
 	}
 	time->dirty_files.count = 0;
 	if (clusters.count > 0)

@@ -56,7 +56,8 @@ struct xfs_buffer {
 
 /* By the cache's id of the file. */
 struct xfs_file {
-	uint32_t node;            /* and 1 more; 0: no such file (any more) */
+	uint32_t node;            /* of one of its names, and 1 more; 0: it has none */
+	uint32_t group, inode;    /* group: and 1 more; 0: no such file (any more) */
 	uint32_t checkpoint;      /* the last that has the inode at all */
 	uint32_t data_checkpoint; /* and with more than a time stamp */
 	uint32_t entry;           /* where its name is in its directory: the number of its place */
@@ -134,6 +135,10 @@ uint64_t xfs_block_offset(const struct filesystem_state *fs, uint64_t key);
 uint64_t xfs_cluster_offset(const struct filesystem_state *fs, uint64_t cluster);
 void xfs_data_create(struct filesystem_mount *mount, uint32_t node);
 void xfs_data_remove(struct filesystem_mount *mount, uint32_t node);
+void xfs_linked(struct filesystem_mount *mount, uint32_t node);
+void xfs_unlinked(struct filesystem_mount *mount, uint32_t node);
+void xfs_orphaned(struct filesystem_mount *mount, uint32_t node);
+void xfs_freed(struct filesystem_mount *mount, uint32_t file);
 void xfs_fetch(struct filesystem_mount *mount, uint32_t file, uint64_t index, uint64_t pages);
 void xfs_write_back(struct filesystem_mount *mount, uint32_t file, uint64_t index, uint64_t pages);
 void xfs_sync(struct filesystem_mount *mount, uint32_t node, bool data_only);
