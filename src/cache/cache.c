@@ -35,6 +35,8 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 		.transaction_blocks = v[SWITCH_ext4_transaction_blocks],
 		.journal_blocks = v[SWITCH_ext4_journal_blocks],
 		.writeback_throttled = v[SWITCH_writeback_throttle] == 1,
+		.elevator_cfq = v[SWITCH_elevator] == 0,
+		.writeback_holds = v[SWITCH_ext4_writeback] == 0,
 		.blocks_ahead_give_up = v[SWITCH_ext4_readahead] == 1,
 		.charge_batch = v[SWITCH_charge_batch],
 		.read_batch = v[SWITCH_read_batch],
@@ -140,6 +142,7 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 	(void)array_push(&cache->opens);
 	cache->stream_count = 1;
 	cache->flush_check_ns = 5 * NS_PER_SECOND;
+	cache->flusher.chunk_pages = UINT64_MAX;
 	return cache;
 }
 

@@ -269,6 +269,19 @@ uint32_t cache_transaction_blocks(const struct cache *cache);
 uint32_t cache_journal_blocks(const struct cache *cache);
 /* How many requests write-back keeps at the device (the switch writeback_throttle). */
 uint32_t cache_write_back_depth(const struct cache *cache);
+/*
+ * The flusher turns to the next file after half a second's worth of pages, of a device that takes so
+ * many bytes a second: writeback_chunk_size(). Returns that, pages. All of a file's if never told.
+ */
+uint64_t cache_flusher_pace(struct cache *cache, uint64_t bytes_per_s);
+/* It has no next turn until the device has been asked for the last one's. */
+void cache_flusher_busy(struct cache *cache, bool is_busy);
+/* The plan was too small for a turn: the rest of it comes with the next cache_clock(). */
+bool cache_flusher_has_turn(const struct cache *cache);
+/* Do requests to a SATA SSD go through CFQ (the switch elevator)? */
+bool cache_elevator_is_cfq(const struct cache *cache);
+/* Does write-back on ext4 hold the running transaction (the switch ext4_writeback)? */
+bool cache_write_back_holds(const struct cache *cache);
 /* How often the super block's shrinker has looked: file systems push their logs when it does. */
 uint64_t cache_shrinker_calls(const struct cache *cache);
 

@@ -166,7 +166,9 @@ enum file_state {
 	FILE_UNLINKED = 128, /* no name left; dies with its last reference */
 	FILE_EVICTED = 256,  /* the inode was evicted under pressure once */
 	FILE_LINGERS = 512,  /* evicted from the VFS, still the file system's (XFS) */
-	FILE_DIRTY = 4096,   /* on the dirty list */
+	FILE_FOR_IO = 1024,  /* dirty, and the flusher's to write */
+	FILE_MORE_IO = 2048, /* likewise, in a later turn */
+	FILE_DIRTY = 4096,   /* on a dirty list */
 	FILE_DEAD = 8192,
 	FILE_LOGGED = 16384, /* in the file system's log: its inode cannot be freed yet (XFS) */
 };
@@ -228,6 +230,17 @@ struct object_list {
 	uint64_t count;
 };
 
+/* fs/fs-writeback.c: struct bdi_writeback's b_io and b_more_io, and what is being done. */
+struct flusher {
+	struct object_list for_io, more_io;
+	enum { FLUSHER_RESTS, FLUSHER_PERIODIC, FLUSHER_BACKGROUND } work;
+	bool is_busy;         /* the caller has not asked the device for the last turn's yet */
+	uint32_t file;        /* whose turn it is; 0: nobody's */
+	uint64_t left;        /* pages of that turn */
+	uint64_t chunk_pages; /* of a turn; UINT64_MAX: all of a file's */
+	uint64_t pages_left;  /* of periodic write-back */
+};
+
 /* ---- rules: the switches, decoded once ---- */
 
 enum activate_on_write { ACTIVATE_ALWAYS, ACTIVATE_PARTIAL, ACTIVATE_NEVER };
@@ -244,7 +257,8 @@ struct rules {
 		readahead_io_cap, read_reclaim_fs;
 	bool noreuse_mapped, referenced_on_first_use, slab_by_priority, slab_debt_scaled,
 		inode_steals_pages, slab_counts;
-	bool open_file_late, background_waits, blocks_ahead_give_up, writeback_throttled;
+	bool open_file_late, background_waits, blocks_ahead_give_up, writeback_throttled,
+		writeback_holds, elevator_cfq;
 	bool has_dontcache, direct_writes_buffered;
 	uint32_t open_file_bytes, transaction_blocks, journal_blocks, statistics_ops;
 	uint32_t charge_batch, read_batch, vfs_cache_pressure;
@@ -343,7 +357,8 @@ struct cache {
 	struct object_list lingering;  /* files: gone from the VFS, still charged */
 	struct buffers buffers;
 	struct arc *arc;                /* the file system's; NULL: it has none */
-	struct object_list dirty_files; /* oldest first */
+	struct object_list dirty_files; /* oldest first; but for those that the flusher has */
+	struct flusher flusher;
 	uint32_t readahead_pages, device_io_pages;
 	bool completes_at_once, is_bare;
 	bool charge_always; /* the present call's charges never fail */

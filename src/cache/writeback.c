@@ -12,17 +12,25 @@
 #include "cache/cache_private.h"
 
 enum { EXPIRE_SECONDS = 30, PERIODIC_SECONDS = 5, BACKGROUND_PERCENT = 10, LIMIT_PERCENT = 20 };
-enum { RANGE_CHUNKS = 4 };
+enum { RANGE_CHUNKS = 4, DIRTY_SCOPE = 8, TURN_PAGES_MIN = 1024 };
 
-void writeback_file_dirtied(struct cache *cache, uint32_t id)
+/* ---- dirty files: since when, and whether the flusher has them ---- */
+
+static struct object_list *list_of(struct cache *cache, const struct cache_file *file)
+{
+	return file->state & FILE_FOR_IO    ? &cache->flusher.for_io
+	       : file->state & FILE_MORE_IO ? &cache->flusher.more_io
+					    : &cache->dirty_files;
+}
+
+/* `lists`: FILE_FOR_IO, FILE_MORE_IO, or 0 for those that became dirty lately. */
+static void list_append(struct cache *cache, uint32_t id, uint16_t lists)
 {
 	struct cache_file *file = &cache->files.at[id];
-	struct object_list *list = &cache->dirty_files;
+	struct object_list *list;
 
-	if (file->state & FILE_DIRTY)
-		return;
-	file->state |= FILE_DIRTY;
-	file->dirtied_ns = cache->now_ns;
+	file->state |= lists;
+	list = list_of(cache, file);
 	file->dirty_prev = list->last;
 	file->dirty_next = 0;
 	if (list->last)
@@ -33,12 +41,11 @@ void writeback_file_dirtied(struct cache *cache, uint32_t id)
 	list->count++;
 }
 
-void writeback_file_cleaned(struct cache *cache, uint32_t id)
+static void list_remove(struct cache *cache, uint32_t id)
 {
 	struct cache_file *file = &cache->files.at[id];
-	struct object_list *list = &cache->dirty_files;
+	struct object_list *list = list_of(cache, file);
 
-	file->state &= (uint16_t)~FILE_DIRTY;
 	if (file->dirty_prev)
 		cache->files.at[file->dirty_prev].dirty_next = file->dirty_next;
 	else
@@ -48,6 +55,26 @@ void writeback_file_cleaned(struct cache *cache, uint32_t id)
 	else
 		list->last = file->dirty_prev;
 	list->count--;
+	file->state &= (uint16_t) ~(FILE_FOR_IO | FILE_MORE_IO);
+}
+
+void writeback_file_dirtied(struct cache *cache, uint32_t id)
+{
+	struct cache_file *file = &cache->files.at[id];
+
+	if (file->state & FILE_DIRTY)
+		return;
+	file->state |= FILE_DIRTY;
+	file->dirtied_ns = cache->now_ns;
+	list_append(cache, id, 0);
+}
+
+void writeback_file_cleaned(struct cache *cache, uint32_t id)
+{
+	cache->files.at[id].state &= (uint16_t)~FILE_DIRTY;
+	if (cache->flusher.file == id)
+		cache->flusher.file = 0;
+	list_remove(cache, id);
 }
 
 /*
@@ -199,8 +226,9 @@ static void chain_advance(const struct cache *cache, struct chain_ahead *ahead)
 	ahead->near = head->dirty_next;
 }
 
-bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t last,
-		    struct cache_plan *plan, bool start_only)
+/* As writeback_file(), but not more than *most pages; less by those that it wrote. */
+static bool file_write(struct cache *cache, uint32_t id, uint64_t first, uint64_t last,
+		       struct cache_plan *plan, bool start_only, uint64_t *most)
 {
 	struct cache_file *file = &cache->files.at[id];
 	uint32_t *link = &file->dirty_chain, first_run = plan->write_count;
@@ -212,9 +240,9 @@ bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t l
 	while (*link) {
 		uint32_t node = *link;
 		struct node_head *head = &cache->index.heads[node];
-		uint64_t base = (uint64_t)head->chunk << NODE_SHIFT, mask = UINT64_MAX;
+		uint64_t base = (uint64_t)head->chunk << NODE_SHIFT, mask = UINT64_MAX, pages;
 
-		if (!plan_has_room(plan)) {
+		if (!plan_has_room(plan) || *most == 0) {
 			done = false;
 			break;
 		}
@@ -225,6 +253,8 @@ bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t l
 		if (mask && last < base + NODE_PAGES)
 			mask &= (UINT64_C(1) << (last - base)) - 1;
 		chain_advance(cache, &ahead);
+		pages = (uint64_t)__builtin_popcountll(head->dirty & mask);
+		*most -= pages < *most ? pages : *most;
 		node_write(cache, node, mask, plan);
 		if (head->dirty == 0) {
 			head->lists &= (uint8_t)~NODE_ON_DIRTY_CHAIN;
@@ -241,6 +271,14 @@ bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t l
 		inode_pages_gone(cache, id);
 	}
 	return done;
+}
+
+bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t last,
+		    struct cache_plan *plan, bool start_only)
+{
+	uint64_t most = UINT64_MAX;
+
+	return file_write(cache, id, first, last, plan, start_only, &most);
 }
 
 /* From the first page of the folio at `first` to the end of that before `last`. */
@@ -308,14 +346,19 @@ uint64_t cache_dirty_pages(const struct cache *cache)
 
 uint64_t cache_dirty_files(const struct cache *cache)
 {
-	return cache->dirty_files.count;
+	return cache->dirty_files.count + cache->flusher.for_io.count +
+	       cache->flusher.more_io.count;
 }
 
 bool cache_sync(struct cache *cache, struct cache_plan *plan)
 {
-	while (cache->dirty_files.first)
-		if (!cache_sync_file(cache, cache->dirty_files.first, plan))
-			return false;
+	struct object_list *const lists[] = {&cache->flusher.for_io, &cache->flusher.more_io,
+					     &cache->dirty_files};
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		while (lists[i]->first)
+			if (!cache_sync_file(cache, lists[i]->first, plan))
+				return false;
 	return true;
 }
 
@@ -381,13 +424,96 @@ size_t cache_flushed(struct cache *cache, struct cache_run *runs, size_t most)
 	return count;
 }
 
+/* ---- the flusher ---- */
+
+uint64_t cache_flusher_pace(struct cache *cache, uint64_t bytes_per_s)
+{
+	uint64_t pages = bytes_per_s / PAGE_BYTES / 2,
+		 share = dirtyable_pages(&cache->domain) / 100 * LIMIT_PERCENT / DIRTY_SCOPE;
+
+	pages = pages < share ? pages : share;
+	cache->flusher.chunk_pages = (pages + TURN_PAGES_MIN) / TURN_PAGES_MIN * TURN_PAGES_MIN;
+	return cache->flusher.chunk_pages;
+}
+
+void cache_flusher_busy(struct cache *cache, bool is_busy)
+{
+	cache->flusher.is_busy = is_busy;
+}
+
+bool cache_flusher_has_turn(const struct cache *cache)
+{
+	return cache->flusher.file && !cache->flusher.is_busy;
+}
+
+/* queue_io(): those whose turn was too short, then those dirty since `until_ns` or before. */
+static void flusher_queue(struct cache *cache, uint64_t until_ns)
+{
+	uint32_t id;
+
+	while ((id = cache->flusher.more_io.first)) {
+		list_remove(cache, id);
+		list_append(cache, id, FILE_FOR_IO);
+	}
+	while ((id = cache->dirty_files.first) && cache->files.at[id].dirtied_ns <= until_ns) {
+		list_remove(cache, id);
+		list_append(cache, id, FILE_FOR_IO);
+	}
+}
+
+/* May it go on with what it does? wb_writeback() */
+static bool flusher_goes_on(struct cache *cache)
+{
+	struct flusher *flusher = &cache->flusher;
+	uint64_t expire_ns = EXPIRE_SECONDS * NS_PER_SECOND;
+
+	if (flusher->work == FLUSHER_BACKGROUND ? !over_background_limit(cache)
+						: flusher->pages_left == 0)
+		return false;
+	if (!flusher->for_io.first)
+		flusher_queue(cache, flusher->work == FLUSHER_BACKGROUND ? cache->now_ns
+				     : cache->now_ns > expire_ns         ? cache->now_ns - expire_ns
+									 : 0);
+	return flusher->for_io.first;
+}
+
+/*
+ * The next file's turn. False: there is nothing to do. Whatever background write-back had queued when
+ * it had done enough, the next periodic one writes, whatever its age: wb_do_writeback().
+ */
+static bool flusher_take(struct cache *cache)
+{
+	struct flusher *flusher = &cache->flusher;
+
+	if (flusher->work == FLUSHER_RESTS || !flusher_goes_on(cache)) {
+		flusher->work = FLUSHER_RESTS;
+		if (cache->now_ns >= cache->flush_check_ns) {
+			cache->flush_check_ns = cache->now_ns + PERIODIC_SECONDS * NS_PER_SECOND;
+			flusher->work = FLUSHER_PERIODIC;
+			flusher->pages_left = cache->domain.dirty_pages;
+		}
+		if (flusher->work == FLUSHER_RESTS || !flusher_goes_on(cache))
+			flusher->work = FLUSHER_BACKGROUND;
+		if (flusher->work == FLUSHER_BACKGROUND && !flusher_goes_on(cache)) {
+			flusher->work = FLUSHER_RESTS;
+			return false;
+		}
+	}
+	flusher->file = flusher->for_io.first;
+	flusher->left = flusher->chunk_pages;
+	return true;
+}
+
 static inline bool is_due(const struct cache *cache)
 {
 	if (cache->flushed_bytes > 0)
 		return true;
-	return cache->domain.dirty_pages > 0 &&
-	       (cache->now_ns >= cache->flush_check_ns || cache->domain.flush_wanted ||
-		over_background_limit(cache));
+	if (cache->domain.dirty_pages == 0)
+		return false;
+	return cache->domain.flush_wanted ||
+	       (!cache->flusher.is_busy &&
+		(cache->flusher.work != FLUSHER_RESTS || cache->now_ns >= cache->flush_check_ns ||
+		 over_background_limit(cache)));
 }
 
 bool writeback_balance(struct cache *cache, struct cache_plan *plan)
@@ -403,16 +529,24 @@ bool writeback_balance(struct cache *cache, struct cache_plan *plan)
 			return true;
 		domain->flush_wanted = false;
 	}
-	while (cache->dirty_files.first && over_background_limit(cache))
-		if (!cache_sync_file(cache, cache->dirty_files.first, plan))
-			return true;
-	if (cache->now_ns < cache->flush_check_ns)
-		return true;
-	while (cache->dirty_files.first && cache->files.at[cache->dirty_files.first].dirtied_ns +
-							   EXPIRE_SECONDS * NS_PER_SECOND <=
-						   cache->now_ns)
-		if (!cache_sync_file(cache, cache->dirty_files.first, plan))
-			return true;
-	cache->flush_check_ns = cache->now_ns + PERIODIC_SECONDS * NS_PER_SECOND;
+	while (!cache->flusher.is_busy && (cache->flusher.file || flusher_take(cache))) {
+		struct flusher *flusher = &cache->flusher;
+		uint64_t before = flusher->left;
+		uint32_t id = flusher->file;
+
+		(void)file_write(cache, id, 0, UINT64_MAX, plan, false, &flusher->left);
+		flusher->pages_left -= before - flusher->left < flusher->pages_left
+					       ? before - flusher->left
+					       : flusher->pages_left;
+		if (flusher->file && flusher->left > 0)
+			return true; /* the plan is full */
+		if (flusher->file) {
+			list_remove(cache, id);
+			list_append(cache, id, FILE_MORE_IO);
+		}
+		flusher->file = 0;
+		if (flusher->chunk_pages != UINT64_MAX)
+			return true; /* one turn at a time, where that takes time */
+	}
 	return true;
 }

@@ -169,6 +169,8 @@ struct filesystem {
 	void (*sync)(struct filesystem_mount *mount, uint32_t node, bool data_only);
 	/* The name at `from` is `to` now; a directory's will be: its file is still at `from`. */
 	void (*renamed)(struct filesystem_mount *mount, uint32_t from, uint32_t to);
+	/* A file was written to: its time stamp changes. NULL: that costs nothing. */
+	void (*written)(struct filesystem_mount *mount, uint32_t file);
 	/* A file became longer by a write, or was truncated, or fallocated (bytes > 0: the range). */
 	void (*resized)(struct filesystem_mount *mount, uint32_t node, uint64_t old_bytes,
 			uint64_t new_bytes);

@@ -27,11 +27,15 @@ struct io {
 	bool is_metadata;
 	bool is_background; /* the operation does not wait for it */
 	bool begins_phase;
+	bool closes;  /* the running transaction is closed first (gate.h) */
+	bool opens;   /* what that one wrote into the journal is there */
+	bool follows; /* a commit that is under way is done first */
 };
 
 struct io_list {
 	ARRAY(struct io) at;
-	bool then; /* the next request begins a phase */
+	bool then;  /* the next request begins a phase */
+	bool joins; /* changes metadata: waits while a transaction is closed (gate.h) */
 	/*
 	 * Of operations that take turns (the commits of a log), those that come while others are
 	 * under way begin when these are done, all at once.
@@ -47,7 +51,7 @@ struct io_list {
 static inline void io_list_empty(struct io_list *list)
 {
 	list->at.count = 0;
-	list->then = list->takes_turns = false;
+	list->then = list->joins = list->takes_turns = false;
 	list->depth = 0;
 	list->cpu_ns = list->aside_ns = list->sleep_ns = 0;
 }

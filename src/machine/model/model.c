@@ -36,6 +36,10 @@ void model_write_back(struct model *model)
 	model->mount.io = model->background;
 	model->mount.is_background = true;
 	plan_done(model);
+	while (model->background && cache_flusher_has_turn(model->cache)) {
+		(void)cache_clock(model->cache, model->now_ns, &model->plan);
+		plan_done(model);
+	}
 	while (model->background && (model->plan.write_count = (uint32_t)cache_flushed(
 					     model->cache, model->plan.write, CACHE_PLAN_RUNS)) > 0)
 		plan_done(model);

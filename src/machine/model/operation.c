@@ -307,11 +307,13 @@ void node_read(struct model *model, const struct op *op, uint32_t node, transfer
 	model->fs->read(&model->mount, node, op->offset, op->bytes);
 }
 
-/* The file ended at `before`, and ends elsewhere now. */
+/* The file was written to; it ended at `before`, and may end elsewhere now. */
 void node_grew(struct model *model, uint32_t node, uint64_t before)
 {
 	uint64_t after = cache_file_size(model->cache, node_file(model, node));
 
+	if (model->mount.io && model->fs->written)
+		model->fs->written(&model->mount, node_file(model, node));
 	if (model->mount.io && after != before && model->fs->resized)
 		model->fs->resized(&model->mount, node, before, after);
 }

@@ -17,8 +17,11 @@
  */
 #include "base/size.h"
 #include "machine/model/agenda.h"
+#include "machine/model/bandwidth.h"
+#include "machine/model/cfq.h"
 #include "machine/model/device.h"
 #include "machine/model/feed.h"
+#include "machine/model/gate.h"
 #include "machine/model/model_private.h"
 
 #define NONE       UINT32_MAX
@@ -47,6 +50,8 @@ struct task {
 	bool is_under_way;
 	bool is_of_jobs;   /* its op: time counts */
 	bool has_borrowed; /* runs on a processor that it took from a thread that computes */
+	bool holds;        /* is at work on the running transaction */
+	bool is_in_line;   /* gate.h */
 };
 
 /* Pages that are being written. */
@@ -64,7 +69,7 @@ struct request {
 	uint32_t place;   /* of a read of data: in `reading` */
 	uint32_t written; /* a write's pages: first in `written`, from 1 */
 	uint8_t kind;
-	bool is_awaited;
+	bool is_awaited, has_place;
 	uint32_t next_free;
 };
 
@@ -88,6 +93,7 @@ struct simulation {
 	struct model *model;
 	struct feed *feed;
 	struct device *device;
+	struct cfq *cfq; /* NULL: the device queues for itself */
 	uint64_t request_bytes_max;
 	uint64_t now_ns, next_tick_ns, next_source_ns;
 	uint64_t started_ns;  /* of the jobs; UINT64_MAX: not yet */
@@ -119,6 +125,15 @@ struct simulation {
 	uint64_t background_bytes;   /* to come or under way */
 	ARRAY(struct file_writes) file_writes;
 	struct queue throttled; /* writers, until less is dirty */
+	size_t flusher_end;     /* in `background`: where the flusher's last turn ends */
+	struct bandwidth bandwidth;
+	uint64_t written_bytes, turn_bytes;
+	struct gate gate;
+	struct places places;
+	struct tasks woken;    /* tasks that stood in line, and may look again */
+	bool write_back_holds; /* the running transaction */
+	uint32_t held_file;    /* for this one; 0: none */
+	uint64_t held_bytes;
 	struct queue
 		turns; /* of operations that take turns: those that wait, and how many do not */
 	uint32_t turns_under_way;
@@ -247,8 +262,15 @@ static uint32_t request_submit(struct simulation *sim, const struct io *io, uint
 		asked->flushes++;
 	}
 	device.tag = id;
+	sim->places.taken += !device.is_background;
+	request->has_place = !device.is_background;
 	sim->requests_under_way++;
-	device_submit(sim->device, sim->now_ns, &device);
+	if (!sim->cfq)
+		device_submit(sim->device, sim->now_ns, &device);
+	else if (device.op == DEVICE_FLUSH)
+		cfq_flush(sim->cfq, sim->now_ns, &device);
+	else
+		cfq_submit(sim->cfq, sim->now_ns, &device, task);
 	return id;
 }
 
@@ -335,7 +357,78 @@ static struct io take_merged(const struct simulation *sim, const struct io_list 
 	return io;
 }
 
+/* ---- the running transaction, and places for requests ---- */
+
+static bool is_data_write(const struct io *io)
+{
+	return io->kind == IO_WRITE && io->file && !io->is_metadata;
+}
+
+/* It is at work on the transaction for as long as it asks for data to be written. */
+static void task_leaves(struct simulation *sim, struct task *at, const struct io *next)
+{
+	if (!at->holds || (next && is_data_write(next)))
+		return;
+	at->holds = false;
+	gate_leave(&sim->gate, &sim->woken);
+}
+
+/* May the task ask for this? False: it stands in line, and an event will have it look again. */
+static bool task_passes(struct simulation *sim, uint32_t task, const struct io *io)
+{
+	struct task *at = &sim->tasks.at[task];
+
+	if ((io->follows && !gate_follow(&sim->gate, task)) ||
+	    (io->closes && !gate_close(&sim->gate, task)))
+		return false;
+	if (io->opens)
+		gate_open(&sim->gate, task, &sim->woken);
+	if (sim->write_back_holds && is_data_write(io) && !at->holds)
+		at->holds = gate_hold(&sim->gate, task);
+	if (sim->write_back_holds && is_data_write(io) && !at->holds)
+		return false;
+	return (io->is_background && io->kind == IO_WRITE) || places_ask(&sim->places, task);
+}
+
+static void woken_wake(struct simulation *sim)
+{
+	for (size_t i = 0; i < sim->woken.list.count; i++)
+		agenda_add(&sim->agenda, sim->now_ns, EVENT_WOKEN, sim->woken.list.at[i]);
+	sim->woken.list.count = 0;
+}
+
 /* ---- the background ---- */
+
+/* Write-back is at work on the transaction, for a file at a time: may it go on? */
+static bool background_may(struct simulation *sim)
+{
+	bool more = sim->background_next < sim->background.at.count;
+	const struct io *io = more ? &sim->background.at.at[sim->background_next] : NULL;
+
+	if (!sim->write_back_holds)
+		return true;
+	if (sim->held_file &&
+	    (!more || io->file != sim->held_file || sim->held_bytes >= sim->turn_bytes)) {
+		sim->held_file = 0;
+		gate_leave(&sim->gate, &sim->woken);
+	}
+	if (!more || sim->held_file || !is_data_write(io))
+		return true;
+	if (gate_is_locked(&sim->gate))
+		return false;
+	(void)gate_hold(&sim->gate, NONE);
+	sim->held_file = io->file;
+	sim->held_bytes = 0;
+	return true;
+}
+
+static void flusher_pace(struct simulation *sim)
+{
+	if (bandwidth_update(&sim->bandwidth, sim->now_ns, sim->written_bytes,
+			     sim->background_under_way > 0))
+		sim->turn_bytes = bytes_from_pages(
+			cache_flusher_pace(sim->model->cache, sim->bandwidth.mean_bytes_per_s));
+}
 
 /* When it is done its pages' records are looked at, which nobody has touched for long. */
 static void background_prefetch(const struct simulation *sim, size_t at)
@@ -353,7 +446,7 @@ static void background_prefetch(const struct simulation *sim, size_t at)
 
 static __attribute__((noinline)) void background_submit_some(struct simulation *sim)
 {
-	while (sim->background_under_way < sim->background_depth &&
+	while (background_may(sim) && sim->background_under_way < sim->background_depth &&
 	       sim->background_next < sim->background.at.count) {
 		size_t first = sim->background_next;
 		struct io io = take_merged(sim, &sim->background, &sim->background_next);
@@ -361,6 +454,7 @@ static __attribute__((noinline)) void background_submit_some(struct simulation *
 					NONE, false);
 
 		background_prefetch(sim, first);
+		sim->held_bytes += io.bytes;
 		sim->background_under_way += count;
 		/* Merged, or cut: each is one request now. */
 		if (io.file && io.kind == IO_WRITE)
@@ -368,7 +462,7 @@ static __attribute__((noinline)) void background_submit_some(struct simulation *
 				count - (uint32_t)(sim->background_next - first);
 	}
 	if (sim->background_next == sim->background.at.count) {
-		sim->background_next = 0;
+		sim->background_next = sim->flusher_end = 0;
 		io_list_empty(&sim->background);
 	}
 }
@@ -389,6 +483,14 @@ static void background_count(struct simulation *sim, size_t first)
 		if (io->file && io->kind == IO_WRITE)
 			writes_of(sim, io->file)->count++;
 	}
+}
+
+/* The flusher has planned these. */
+static void flusher_count(struct simulation *sim, size_t first)
+{
+	if (sim->background.at.count > first)
+		sim->flusher_end = sim->background.at.count;
+	background_count(sim, first);
 }
 
 /* ---- time series ---- */
@@ -543,6 +645,8 @@ static void task_goes_on(struct simulation *sim, uint32_t task)
 {
 	struct task *at = &sim->tasks.at[task];
 
+	if (at->is_in_line)
+		return;
 	while (at->next_io < at->io.at.count) {
 		const struct io *next = &at->io.at.at[at->next_io];
 		size_t first;
@@ -552,6 +656,7 @@ static void task_goes_on(struct simulation *sim, uint32_t task)
 
 		if (at->waits_for > 0 && next->begins_phase)
 			break;
+		task_leaves(sim, at, next);
 		/* The kernel's own threads keep as many under way as write-back does. */
 		if (task == KERNEL &&
 		    at->waits_for >= (at->io.depth ? at->io.depth : sim->background_depth))
@@ -568,15 +673,23 @@ static void task_goes_on(struct simulation *sim, uint32_t task)
 			at->next_io++;
 			continue;
 		}
+		if (!task_passes(sim, task, next)) {
+			at->is_in_line = true;
+			at->waits_for++;
+			return;
+		}
 		first = at->next_io;
 		io = take_merged(sim, &at->io, &at->next_io);
 		is_awaited = task == KERNEL || !io.is_background;
 		count = submit(sim, &io, &at->io, first, at->next_io, task, is_awaited);
 		at->waits_for += is_awaited ? count : 0;
 	}
+	if (at->next_io == at->io.at.count)
+		task_leaves(sim, at, NULL);
 	background_submit(sim);
 	if (at->waits_for > 0)
 		return;
+	gate_done(&sim->gate, task, &sim->woken);
 	if (task != KERNEL && is_throttled(&at->op) && is_dirty_enough(sim)) {
 		queue_put(sim, &sim->throttled, task);
 		return;
@@ -618,6 +731,8 @@ static void background_take(struct simulation *sim, uint32_t file, struct task *
 			writes_of(sim, io.file)->count--;
 	}
 	list->at.count = kept;
+	if (sim->flusher_end > kept)
+		sim->flusher_end = kept;
 	taken = task->io.at.count - own;
 	if (taken == 0)
 		return;
@@ -704,11 +819,12 @@ static void task_execute(struct simulation *sim, uint32_t task)
 	at->waits_for = 0;
 	model->now_ns = sim->now_ns;
 	model->mount.io = &at->io;
+	cache_flusher_busy(model->cache, sim->background_next < sim->flusher_end);
 	if (!model_carry_out(model, &at->op, sim->error)) {
 		sim->failed = true;
 		return;
 	}
-	background_count(sim, first);
+	flusher_count(sim, first);
 	if (at->op.kind == OP_MARK && at->op.bytes == MARK_COUNTING_BEGINS)
 		start(sim);
 	/* What is there before time begins is not asked of the device. */
@@ -765,7 +881,12 @@ static void task_begin(struct simulation *sim, const struct op *op, uint32_t thr
 /* The call has done its own part: its first requests go out, whatever it waits for besides. */
 static void task_asks(struct simulation *sim, uint32_t task)
 {
-	sim->tasks.at[task].waits_for--;
+	struct task *at = &sim->tasks.at[task];
+
+	if (at->io.joins && !gate_join(&sim->gate, task))
+		return;
+	at->io.joins = at->is_in_line = false;
+	at->waits_for--;
 	task_goes_on(sim, task);
 }
 
@@ -814,12 +935,20 @@ static void request_done(struct simulation *sim, uint32_t id)
 	sim->requests.at[id].next_free = sim->free_request;
 	sim->free_request = id;
 	sim->requests_under_way--;
+	if (sim->cfq && request.kind == IO_FLUSH)
+		cfq_flush_done(sim->cfq, sim->now_ns);
+	else if (sim->cfq)
+		cfq_done(sim->cfq, sim->now_ns, id);
 	if (request.kind == IO_READ && request.file) {
 		uint32_t last = sim->reading.at[--sim->reading.count];
 
 		sim->reading.at[request.place] = last;
 		sim->requests.at[last].place = request.place;
 	}
+	if (request.kind == IO_WRITE)
+		sim->written_bytes += bytes_from_pages(request.pages);
+	if (request.has_place)
+		places_give(&sim->places, &sim->woken);
 	written_done(sim, request.written);
 	wait_over(sim, request.waiters);
 	if (request.task == NONE) {
@@ -915,8 +1044,10 @@ static void tick(struct simulation *sim)
 
 	sim->next_tick_ns = sim->now_ns + TICK_NS;
 	model->now_ns = model->mount.now_ns = sim->now_ns;
+	flusher_pace(sim);
+	cache_flusher_busy(model->cache, sim->background_next < sim->flusher_end);
 	model_write_back(model);
-	background_count(sim, first);
+	flusher_count(sim, first);
 	background_submit(sim);
 	kernel_turn(sim);
 	wake_throttled(sim);
@@ -1023,6 +1154,7 @@ static bool loop(struct simulation *sim)
 			kernel_turn(sim);
 		if (sim->started_ns != UINT64_MAX && sim->next_interval_ns <= sim->now_ns)
 			interval_end(sim);
+		woken_wake(sim);
 	}
 }
 
@@ -1054,12 +1186,18 @@ bool simulation_run(struct model *model, struct error *error)
 		.processors = model->options->processors,
 		.idle_processors = model->options->processors,
 		.background_depth = cache_write_back_depth(model->cache),
+		.write_back_holds = cache_write_back_holds(model->cache),
+		.bandwidth = bandwidth_initial(),
 		.error = error,
 	};
 	bool done;
 
 	sim.request_bytes_max = device_request_bytes_max(sim.device);
+	if (cache_elevator_is_cfq(model->cache) && device_is_sata_flash(sim.device))
+		sim.cfq = cfq_create(sim.device);
 	model->background = &sim.background;
+	sim.turn_bytes =
+		bytes_from_pages(cache_flusher_pace(model->cache, sim.bandwidth.mean_bytes_per_s));
 	for (int i = 0; i < THREADS; i++)
 		(void)array_push(&sim.tasks);
 	model->source->foresight = (struct op_foresight){model, model_expect};
@@ -1082,6 +1220,10 @@ bool simulation_run(struct model *model, struct error *error)
 	array_deinit(&sim.written);
 	array_deinit(&sim.background.at);
 	array_deinit(&sim.file_writes);
+	gate_deinit(&sim.gate);
+	places_deinit(&sim.places);
+	array_deinit(&sim.woken.list);
+	cfq_destroy(sim.cfq);
 	device_destroy(sim.device);
 	feed_destroy(sim.feed);
 	return done;

@@ -47,6 +47,8 @@ enum {
 enum wal_level { WAL_LEVEL_MINIMAL, WAL_LEVEL_REPLICA };
 enum dontneed { DONTNEED_AUTO, DONTNEED_NEVER, DONTNEED_CLOSE, DONTNEED_RECYCLE };
 enum warm { WARM_NO, WARM_CACHED };
+/* Of the server: 9.5 is what the development branch was, too, until March 2016. */
+enum version { VERSION_9_5, VERSION_15 };
 
 struct pgbench_options {
 	uint64_t scale, clients, transactions, warm_up;
@@ -63,6 +65,7 @@ struct pgbench_options {
 	uint32_t warm;
 	uint64_t wal_segments;
 	const char *directory;
+	uint32_t version;
 };
 
 enum stream_id { STREAM_HEAP, STREAM_INDEX, STREAM_WAL, STREAM_HISTORY, STREAM_OTHER };
@@ -219,9 +222,11 @@ struct wal {
 struct checkpoint {
 	bool is_requested;
 	uint64_t begun_ns, begun_lsn, redo_before;
+	uint64_t kept_lsn; /* the journal is kept from here on */
 	uint64_t distance_estimate;
 	uint64_t *sorted; /* block (history first) << 32 | buffer */
 	uint32_t to_write, done;
+	uint32_t progress; /* of them, as the checkpointer counts */
 	uint32_t hints[CHECKPOINTER_HINTS], hint_count;
 	uint64_t recycle_end, recycle_first_free; /* segments */
 	uint32_t relation, file;                  /* being synced */
@@ -368,6 +373,7 @@ struct pgbench {
 	uint32_t warm_label;
 	uint32_t setup_phase, setup_relation, setup_file;
 	uint64_t setup_offset;
+	bool setup_is_advised;
 	struct counts count;
 };
 
