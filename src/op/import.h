@@ -53,7 +53,7 @@ struct import {
 	struct input *input;
 	struct file_set *files; /* several files that are one trace; NULL: `input` is all */
 	const char *columns;    /* where the user says the columns are; NULL: nothing said */
-	bool own_streams;
+	bool own_streams;       /* asked for: those that the file names itself */
 	bool lenient;
 	/*
 	 * Rows that hold something, wrong ones among them: not headers, comments, empty lines. The
