@@ -52,6 +52,7 @@ struct name {
 	uint8_t kind;
 	bool has_children;
 	bool was_directory; /* before the start */
+	bool has_deleted;   /* files that are open and whose names were in it */
 	bool existed;       /* there before the start */
 	bool is_made;       /* not there before the start: made later */
 	bool is_in_ops;     /* there, as far as those know who have the ops */

@@ -96,6 +96,15 @@ void parents_present(struct calls *calls, const struct calls_when *when, uint32_
 		name_present(calls, when, parent, NAME_DIRECTORY);
 }
 
+/* It was made as a file, or read or written: what is a directory there now is another. */
+static bool is_surely_file(const struct calls *calls, uint32_t name)
+{
+	const struct name *at = &calls->names.at[name];
+	const struct file *file = at->file == NONE ? NULL : &calls->files.at[at->file];
+
+	return at->is_made || (file && file->sum.reads + file->sum.writes > 0);
+}
+
 uint32_t name_present(struct calls *calls, const struct calls_when *when, uint32_t name,
 		      enum name_kind kind)
 {
@@ -130,7 +139,10 @@ uint32_t name_present(struct calls *calls, const struct calls_when *when, uint32
 		break;
 	case NAME_FILE:
 	case NAME_SYMLINK:
-		if (kind == NAME_DIRECTORY)
+		if (kind == NAME_DIRECTORY && is_surely_file(calls, name)) {
+			name_absent(calls, when, name);
+			directory_appears(calls, when, name);
+		} else if (kind == NAME_DIRECTORY)
 			becomes_directory(calls, name);
 		else if (at->file == NONE)
 			(void)file_add(calls, name);
@@ -173,10 +185,24 @@ static void opens_hold(struct calls *calls, const struct calls_when *when, uint3
 			emit_open(calls, when, OP_OPEN, open, 0, 0);
 }
 
+/* By the ops, who has it open by this name is this thread. */
+static void opens_are_of(struct calls *calls, uint32_t file, uint32_t name, uint32_t tid)
+{
+	uint32_t open = calls->files.at[file].first_open;
+
+	for (; open != NONE; open = calls->opens.at[open].next_of_file)
+		if (calls->opens.at[open].op_name == name) {
+			calls->opens.at[open].users.count = 0;
+			open_used(calls, open, tid);
+		}
+}
+
 /* The file goes on, for who has it open by this name, under one that nobody else can have. */
 static void goes_on(struct calls *calls, const struct calls_when *when, uint32_t name,
 		    uint32_t file)
 {
+	bool is_directory = calls->files.at[file].is_directory;
+
 	struct name_place place = name_place(calls, name);
 	uint32_t other = name_make_deleted(calls, place.parent, place.text, place.bytes);
 
@@ -184,7 +210,7 @@ static void goes_on(struct calls *calls, const struct calls_when *when, uint32_t
 	if (calls->names.at[name].is_in_ops) {
 		opens_hold(calls, when, file, name);
 		emit_two(calls, when, OP_RENAME, name, other);
-		emit_name(calls, when, OP_UNLINK, other, 0);
+		emit_name(calls, when, is_directory ? OP_RMDIR : OP_UNLINK, other, 0);
 	}
 	opens_rename(calls, file, name, other);
 	file_remove_name(calls, file, name);
@@ -194,12 +220,44 @@ static void goes_on(struct calls *calls, const struct calls_when *when, uint32_t
 	}
 }
 
+/*
+ * A directory goes that deleted files are in by the ops, which could be lost with it: they become
+ * others, of the same size, that are in none.
+ */
+static void deleted_move(struct calls *calls, const struct calls_when *when, uint32_t directory)
+{
+	calls->names.at[directory].has_deleted = false;
+	for (uint32_t open = 0; open < calls->opens.count; open++) {
+		uint32_t before = calls->opens.at[open].op_name, file = calls->opens.at[open].file;
+		struct name_place place;
+		uint32_t name;
+
+		if (calls->opens.at[open].references == 0 || file == NONE ||
+		    calls->names.at[before].parent != directory)
+			continue;
+		place = name_place(calls, before);
+		name = name_make_unique(calls, NAME_NOWHERE, place.text, place.bytes);
+		calls->names.at[name].kind = NAME_ABSENT;
+		opens_rename(calls, file, before, name);
+		if (calls->files.at[file].name == before)
+			calls->files.at[file].name = name;
+		emit_as(calls, when, OP_CREATE, file, name, 0, 0);
+		if (calls->files.at[file].size)
+			emit_as(calls, when, OP_TRUNCATE, file, name, 0,
+				calls->files.at[file].size);
+		opens_are_of(calls, file, name, when->tid);
+		emit_name(calls, when, OP_UNLINK, name, 0);
+	}
+}
+
 /* `kind`: how, an UNLINK or RMDIR; or RENAME: another takes its place, and the op for that comes. */
 void name_gone(struct calls *calls, const struct calls_when *when, uint32_t name, enum op_kind kind)
 {
 	uint32_t file = calls->names.at[name].file;
 
-	if (file != NONE && !calls->files.at[file].is_directory && is_open_as(calls, file, name)) {
+	if (calls->names.at[name].has_deleted)
+		deleted_move(calls, when, name);
+	if (file != NONE && is_open_as(calls, file, name)) {
 		goes_on(calls, when, name, file);
 	} else {
 		if (kind != OP_RENAME && calls->names.at[name].is_in_ops)
@@ -263,7 +321,7 @@ static void two_failed(struct calls *calls, const struct calls_when *when, uint3
 		old == NONE ? NAME_UNKNOWN : (enum name_kind)calls->names.at[old].kind;
 	bool is_there = kind == NAME_FILE || kind == NAME_DIRECTORY || kind == NAME_SYMLINK;
 
-	if (result == CALLS_EEXIST) {
+	if (result == CALLS_EEXIST || result == CALLS_EISDIR) {
 		name_failed(calls, when, new, result);
 	} else if (result != CALLS_ENOENT || !is_there) {
 		name_failed(calls, when, old, result);
@@ -470,7 +528,7 @@ void calls_rename(struct calls *calls, const struct calls_when *when, const stru
 	/* Two names of one file: nothing happens (POSIX rename()). */
 	if (file != NONE && calls->names.at[new].file == file)
 		return;
-	if (calls->names.at[new].file != NONE)
+	if (calls->names.at[new].file != NONE || calls->names.at[new].has_deleted)
 		name_gone(calls, when, new, OP_RENAME);
 	emit_two(calls, when, OP_RENAME, old, new);
 	calls->names.at[new].kind = NAME_ABSENT;
@@ -536,6 +594,12 @@ void calls_link(struct calls *calls, const struct calls_when *when, const struct
 	}
 	calls->names.at[new].kind = NAME_FILE;
 	calls->names.at[new].is_in_ops = true;
+	/* A symbolic link has another name, and leads where it led. */
+	if (old != NONE && calls->names.at[old].kind == NAME_SYMLINK) {
+		calls->names.at[new].kind = NAME_SYMLINK;
+		calls->names.at[new].target = calls->names.at[old].target;
+		calls->names.at[new].target_bytes = calls->names.at[old].target_bytes;
+	}
 }
 
 void calls_symlink(struct calls *calls, const struct calls_when *when, const char *target,

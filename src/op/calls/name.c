@@ -380,6 +380,7 @@ uint32_t name_make_deleted(struct calls *calls, uint32_t parent, const char *tex
 	memcpy(deleted + bytes, " (deleted)", 10);
 	name = name_make_unique(calls, parent, deleted, bytes + 10);
 	memory_free(deleted);
+	calls->names.at[parent].has_deleted = true;
 	return name;
 }
 
