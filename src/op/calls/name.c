@@ -72,6 +72,31 @@ static void bucket_remove(struct calls *calls, uint32_t name)
 	at->next_in_bucket = NONE;
 }
 
+/* ---- what is below a name ---- */
+
+static void child_add(struct calls *calls, uint32_t name)
+{
+	struct name *at = &calls->names.at[name], *parent = &calls->names.at[at->parent];
+
+	at->next_child = parent->first_child;
+	at->previous_child = NONE;
+	if (at->next_child != NONE)
+		calls->names.at[at->next_child].previous_child = name;
+	parent->first_child = name;
+}
+
+static void child_remove(struct calls *calls, uint32_t name)
+{
+	const struct name *at = &calls->names.at[name];
+
+	if (at->next_child != NONE)
+		calls->names.at[at->next_child].previous_child = at->previous_child;
+	if (at->previous_child != NONE)
+		calls->names.at[at->previous_child].next_child = at->next_child;
+	else
+		calls->names.at[at->parent].first_child = at->next_child;
+}
+
 static void buckets_make(struct calls *calls, uint32_t count)
 {
 	memory_free(calls->buckets);
@@ -91,13 +116,15 @@ void names_init(struct calls *calls)
 			.next_in_bucket = NONE,
 			.file = NONE,
 			.next_of_file = NONE,
+			.first_child = NONE,
+			.next_child = NONE,
+			.previous_child = NONE,
 			.linked_file = NONE,
 			.path = NONE,
 			.first_parent = NONE,
 			.first_text = "",
 			.kind = NAME_DIRECTORY,
 			.existed = true,
-			.is_in_ops = true,
 		};
 	calls->somewhere = NONE;
 	calls->path = memory_alloc(PATH_BYTES_MAX + 1, 1);
@@ -179,7 +206,6 @@ uint32_t name_get(struct calls *calls, uint32_t parent, const char *text, size_t
 	kept = text_keep(calls, text, bytes);
 	name = (uint32_t)calls->names.count;
 	assert(name < NONE - 1);
-	calls->names.at[parent].has_children = true;
 	*array_push(&calls->names) = (struct name){
 		.text = kept,
 		.bytes = (uint32_t)bytes,
@@ -187,6 +213,7 @@ uint32_t name_get(struct calls *calls, uint32_t parent, const char *text, size_t
 		.hash = hash,
 		.file = NONE,
 		.next_of_file = NONE,
+		.first_child = NONE,
 		.linked_file = NONE,
 		.path = NONE,
 		.first_parent = parent,
@@ -194,6 +221,7 @@ uint32_t name_get(struct calls *calls, uint32_t parent, const char *text, size_t
 		.first_text = kept,
 		.is_pseudo = is_pseudo(calls, parent, text, bytes),
 	};
+	child_add(calls, name);
 	if (calls->names.count > calls->bucket_mask)
 		buckets_make(calls, (calls->bucket_mask + 1) * 2);
 	else
@@ -337,13 +365,15 @@ void name_move(struct calls *calls, uint32_t name, const struct name_place *plac
 	struct name *at = &calls->names.at[name];
 
 	bucket_remove(calls, name);
+	child_remove(calls, name);
 	at->parent = place->parent;
 	at->text = place->text;
 	at->bytes = place->bytes;
 	at->hash = text_hash(at->text, at->bytes);
 	at->path = NONE;
 	bucket_put(calls, name);
-	if (at->has_children)
+	child_add(calls, name);
+	if (at->first_child != NONE)
 		calls->generation++;
 }
 
