@@ -36,7 +36,7 @@ export LC_ALL=C
 
 filesystems='ext4 xfs btrfs' limits='200 300 400 500 700' recycle='on off' runs=3
 scale=30 clients=8 warmup=1500 transactions=5000 seed=1
-output='' directory=${self%/*/*}/build/pgbench binaries=''
+output='' directory=${self%/*/*}/build/pgbench binaries='' settings='' nodatacow=no
 
 usage() {
 	cat <<-END
@@ -51,6 +51,8 @@ usage() {
 	  --warmup $warmup                    transactions of each before counting starts
 	  --transactions $transactions              transactions of each that are counted
 	  --seed $seed                         of pgbench's random numbers; run N of a cell has this + N - 1
+	  --settings "NAME=VALUE ..."      of the server, besides its own ("wal_level=minimal max_wal_senders=0")
+	  --nodatacow $nodatacow                   yes: the cluster's directory is made so (btrfs only)
 	  --output FILE                    where the lines are added (standard output if it is not given)
 	  --directory DIR                  for the template cluster, which is kept, and for images (build/pgbench; 6 GiB)
 	  --binaries DIR                   PostgreSQL's (the newest below /usr/lib/postgresql)
@@ -86,7 +88,7 @@ arguments=("$@")
 while [ $# -gt 0 ]; do
 	case $1 in
 	--help | -h) usage; exit ;;
-	--filesystems | --limits | --recycle | --runs | --scale | --clients | --warmup | --transactions | --seed | --output | --directory | --binaries)
+	--filesystems | --limits | --recycle | --runs | --scale | --clients | --warmup | --transactions | --seed | --settings | --nodatacow | --output | --directory | --binaries)
 		[ $# -ge 2 ] || wrong "$1 wants a value"
 		declare "${1#--}=$2"
 		shift 2
@@ -96,6 +98,9 @@ while [ $# -gt 0 ]; do
 done
 among filesystems 'ext4 xfs btrfs' $filesystems
 among recycle 'on off' $recycle
+among nodatacow 'yes no' $nodatacow
+[ $nodatacow = no ] || [ "$filesystems" = btrfs ] || wrong '--nodatacow is for --filesystems btrfs alone'
+extra=$settings
 number limits $limits
 for option in runs scale clients warmup transactions seed; do number $option "${!option}"; done
 
@@ -291,7 +296,9 @@ filesystem_make() { # FILE-SYSTEM
 	image=$directory/$REFAULT_PGBENCH.img
 	truncate -s $((2048 + scale * 100))M "$image"
 	image_mount "$1"
-	cp -a "$template" data/cluster
+	mkdir data/cluster
+	[ $nodatacow = no ] || chattr +C data/cluster
+	cp -a "$template/." data/cluster
 	umount data
 	image_mount
 	rm "$image"
@@ -389,7 +396,7 @@ run_once() { # FILE-SYSTEM LIMIT-MIB RECYCLE RUN
 	# Sorted: ext4 lists a directory in an order that each mkfs makes up, and what is read last is what is cached.
 	find data/cluster/base data/cluster/global -type f | sort >files
 	( group_enter; exec xargs cat <files ) >/dev/null
-	server_start $mountpoint/data/cluster group wal_recycle="$recycle"
+	server_start $mountpoint/data/cluster group wal_recycle="$recycle" $extra
 	read -r load _ </proc/loadavg
 	if transact "$warmup" $((seed + run - 1)) && count_start; then
 		log_line=$(($(wc -l <server.log) + 1))
@@ -406,6 +413,7 @@ run_once() { # FILE-SYSTEM LIMIT-MIB RECYCLE RUN
 	{
 		printf '{"date": "%s", "outcome": "%s", "kernel": "%s", "server": "%s", "filesystem": "%s", "limit_mib": %d, "wal_recycle": "%s"' \
 			"$date" $outcome "$(uname -r)" "$version" "$filesystem" "$limit" "$recycle"
+		printf ', "extra": "%s", "nodatacow": "%s"' "$extra" $nodatacow
 		printf ', "run": %d, "scale": %d, "clients": %d, "warmup": %d, "transactions": %d, "seed": %d, "cgroup": "%s", "settings": "%s"' \
 			"$run" "$scale" "$clients" $((warmup * clients)) $((transactions * clients)) "$seed" $cgroup "${settings[*]:3}"
 		printf ', "drops": %d, "control_lost_kib": %d, "oom_kills": %d' $(($(dropped) - before)) "$(control_lost_kib)" "${oom_kills:-0}"

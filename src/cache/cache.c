@@ -35,6 +35,8 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 		.transaction_blocks = v[SWITCH_ext4_transaction_blocks],
 		.journal_blocks = v[SWITCH_ext4_journal_blocks],
 		.writeback_throttled = v[SWITCH_writeback_throttle] == 1,
+		.elevator_cfq = v[SWITCH_elevator] == 0,
+		.writeback_holds = v[SWITCH_ext4_writeback] == 0,
 		.blocks_ahead_give_up = v[SWITCH_ext4_readahead] == 1,
 		.charge_batch = v[SWITCH_charge_batch],
 		.read_batch = v[SWITCH_read_batch],
@@ -140,6 +142,7 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 	(void)array_push(&cache->opens);
 	cache->stream_count = 1;
 	cache->flush_check_ns = 5 * NS_PER_SECOND;
+	cache->flusher.chunk_pages = UINT64_MAX;
 	return cache;
 }
 
@@ -249,15 +252,19 @@ void cache_stream(struct cache *cache, uint32_t stream)
 		cache->stream_count = stream + 1;
 }
 
-void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan)
+uint32_t cache_stream_of(const struct cache *cache)
+{
+	return cache->stream;
+}
+
+bool cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan)
 {
 	if (now_ns > cache->now_ns)
 		cache->now_ns = now_ns;
 	if (cache->rules.lazy_statistics &&
 	    cache->now_ns - cache->domain.published_ns >= PUBLISH_SECONDS * NS_PER_SECOND)
 		cache_publish(cache);
-	if (cache->domain.dirty_pages > 0 || cache->flushed_bytes > 0)
-		writeback_balance(cache, plan);
+	return writeback_balance(cache, plan);
 }
 
 /*
@@ -317,6 +324,11 @@ void cache_close(struct cache *cache, uint32_t handle)
 	}
 }
 
+bool cache_file_is_held(const struct cache *cache, uint32_t file)
+{
+	return cache->files.at[file].references > 0;
+}
+
 void cache_read_outside(struct cache *cache, uint64_t bytes)
 {
 	cache_counted(cache)->read_bytes += bytes;
@@ -360,7 +372,7 @@ void cache_counters(const struct cache *cache, uint32_t stream, struct counters 
 	counters->inactive_file_pages = cache->domain.list_pages[LIST_INACTIVE];
 	counters->dirty_pages = cache->domain.dirty_pages;
 	counters->slab_bytes = cache->domain.slab_bytes;
-	counters->pinned_bytes = cache->pinned_bytes;
+	counters->pinned_bytes = cache->pinned_bytes + bytes_from_pages(cache->domain.held_pages);
 }
 
 uint64_t cache_blame(const struct cache *cache, uint32_t victim, uint32_t evictor)
@@ -425,9 +437,9 @@ static void check_lists(const struct cache *cache)
 	if (cache->is_bare)
 		assert(cache->domain.usage_pages == pages_in_lists);
 	else
-		assert(cache->domain.usage_pages == pages_in_lists + cache->domain.slab_pages +
-							    cache->domain.stock_pages +
-							    cache->domain.arc_pages);
+		assert(cache->domain.usage_pages ==
+		       pages_in_lists + cache->domain.slab_pages + cache->domain.held_pages +
+			       cache->domain.stock_pages + cache->domain.arc_pages);
 	assert(bytes_from_pages(cache->domain.slab_pages) ==
 	       cache->domain.slab_bytes + cache->domain.object_stock_bytes +
 		       cache->domain.object_left_bytes);
@@ -463,7 +475,7 @@ static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty,
 				       index < page_index_of(cache, page) + page_count(page));
 				here++;
 			} else {
-				assert(!(at->dirty >> i & 1));
+				assert(!(head->dirty >> i & 1));
 				assert(!(at->high[i] & HIGH_SHADOW) || at->high[i] & HIGH_EVICTED);
 				shadows += (at->high[i] & HIGH_SHADOW) != 0;
 			}
@@ -472,11 +484,11 @@ static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty,
 		assert((here + shadows > 0) == (head->charged != NODE_NOT_LIVE));
 		assert((here == 0 && shadows > 0 && head->charged == NODE_LIVE_CHARGED) ==
 		       !!(head->lists & NODE_ON_SHADOW_LIST));
-		assert(!at->dirty || head->lists & NODE_ON_DIRTY_CHAIN);
+		assert(!head->dirty || head->lists & NODE_ON_DIRTY_CHAIN);
 		resident += here;
 		live += head->charged == NODE_LIVE_CHARGED;
 		*shadow_nodes += here == 0 && shadows > 0 && head->charged == NODE_LIVE_CHARGED;
-		file_dirty += (uint64_t)__builtin_popcountll(at->dirty);
+		file_dirty += (uint64_t)__builtin_popcountll(head->dirty);
 	}
 	assert(resident == file->resident_pages && live == file->node_live);
 	assert(!file_dirty || file->state & FILE_DIRTY);

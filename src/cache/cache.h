@@ -156,11 +156,21 @@ void cache_name_bind(struct cache *cache, uint32_t name, uint32_t file);
 
 /* All that follows is on account of this stream (1 .. 1023). */
 void cache_stream(struct cache *cache, uint32_t stream);
+uint32_t cache_stream_of(const struct cache *cache);
 /* One more operation begins: statistics that are read every so many are. */
 void cache_operation(struct cache *cache);
 
-/* Time only goes forward. Runs what is due: statistics published, expired dirty pages written. */
-void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan);
+/*
+ * Processes hold so many bytes from now on, besides config.pinned_bytes: whole pages, charged one by
+ * one as they are touched. They cannot be reclaimed (no swap); more than fits is charged all the same.
+ */
+void cache_pin(struct cache *cache, uint64_t bytes);
+
+/*
+ * Time only goes forward. Runs what is due: statistics published, expired dirty pages written. False:
+ * nothing was written, neither now nor during reclaim since the last time.
+ */
+bool cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan);
 
 /* ---- open files ---- */
 
@@ -173,6 +183,8 @@ void cache_open_pay(struct cache *cache);
 /* a handle, from 1; the inode is pinned by the caller's dentry */
 uint32_t cache_open(struct cache *cache, uint32_t file);
 void cache_close(struct cache *cache, uint32_t handle);
+/* Somebody has it open, or one of its names is in memory. */
+bool cache_file_is_held(const struct cache *cache, uint32_t file);
 
 enum cache_advice {
 	CACHE_ADVICE_RANDOM,
@@ -208,14 +220,13 @@ enum cache_prefetch {
 	CACHE_PREFETCH_INDEX,
 	CACHE_PREFETCH_RECORD,
 	CACHE_PREFETCH_NEIGHBOURS,
-	CACHE_PREFETCH_WRITE, /* what a write touches besides: beside the second step */
 };
 void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 		    enum cache_prefetch step);
 /* What an open file remembers will be looked at. */
 void cache_prefetch_open(const struct cache *cache, uint32_t handle);
-/* The same as cache_prefetch() of a file, by its number. */
-void cache_prefetch_file(const struct cache *cache, uint32_t file, uint64_t offset,
+/* The same as cache_prefetch() of some pages of a file, by its number. */
+void cache_prefetch_file(const struct cache *cache, uint32_t file, uint64_t index, uint32_t pages,
 			 enum cache_prefetch step);
 
 /* A buffered write; grows the file. As cache_read(). */
@@ -258,6 +269,19 @@ uint32_t cache_transaction_blocks(const struct cache *cache);
 uint32_t cache_journal_blocks(const struct cache *cache);
 /* How many requests write-back keeps at the device (the switch writeback_throttle). */
 uint32_t cache_write_back_depth(const struct cache *cache);
+/*
+ * The flusher turns to the next file after half a second's worth of pages, of a device that takes so
+ * many bytes a second: writeback_chunk_size(). Returns that, pages. All of a file's if never told.
+ */
+uint64_t cache_flusher_pace(struct cache *cache, uint64_t bytes_per_s);
+/* It has no next turn until the device has been asked for the last one's. */
+void cache_flusher_busy(struct cache *cache, bool is_busy);
+/* The plan was too small for a turn: the rest of it comes with the next cache_clock(). */
+bool cache_flusher_has_turn(const struct cache *cache);
+/* Do requests to a SATA SSD go through CFQ (the switch elevator)? */
+bool cache_elevator_is_cfq(const struct cache *cache);
+/* Does write-back on ext4 hold the running transaction (the switch ext4_writeback)? */
+bool cache_write_back_holds(const struct cache *cache);
 /* How often the super block's shrinker has looked: file systems push their logs when it does. */
 uint64_t cache_shrinker_calls(const struct cache *cache);
 
@@ -322,6 +346,7 @@ size_t cache_flushed(struct cache *cache, struct cache_run *runs, size_t most);
  */
 uint64_t cache_dirty_allowed(const struct cache *cache);
 
+uint64_t cache_dirty_pages(const struct cache *cache);
 /* How many files have dirty pages. */
 uint64_t cache_dirty_files(const struct cache *cache);
 

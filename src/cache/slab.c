@@ -69,6 +69,16 @@ uint32_t cache_write_back_depth(const struct cache *cache)
 	return cache->rules.writeback_throttled ? 8 : 128;
 }
 
+bool cache_elevator_is_cfq(const struct cache *cache)
+{
+	return cache->rules.elevator_cfq;
+}
+
+bool cache_write_back_holds(const struct cache *cache)
+{
+	return cache->rules.writeback_holds;
+}
+
 uint32_t cache_journal_blocks(const struct cache *cache)
 {
 	return cache->rules.journal_blocks;

@@ -12,17 +12,25 @@
 #include "cache/cache_private.h"
 
 enum { EXPIRE_SECONDS = 30, PERIODIC_SECONDS = 5, BACKGROUND_PERCENT = 10, LIMIT_PERCENT = 20 };
-enum { RANGE_CHUNKS = 4 };
+enum { RANGE_CHUNKS = 4, DIRTY_SCOPE = 8, TURN_PAGES_MIN = 1024 };
 
-void writeback_file_dirtied(struct cache *cache, uint32_t id)
+/* ---- dirty files: since when, and whether the flusher has them ---- */
+
+static struct object_list *list_of(struct cache *cache, const struct cache_file *file)
+{
+	return file->state & FILE_FOR_IO    ? &cache->flusher.for_io
+	       : file->state & FILE_MORE_IO ? &cache->flusher.more_io
+					    : &cache->dirty_files;
+}
+
+/* `lists`: FILE_FOR_IO, FILE_MORE_IO, or 0 for those that became dirty lately. */
+static void list_append(struct cache *cache, uint32_t id, uint16_t lists)
 {
 	struct cache_file *file = &cache->files.at[id];
-	struct object_list *list = &cache->dirty_files;
+	struct object_list *list;
 
-	if (file->state & FILE_DIRTY)
-		return;
-	file->state |= FILE_DIRTY;
-	file->dirtied_ns = cache->now_ns;
+	file->state |= lists;
+	list = list_of(cache, file);
 	file->dirty_prev = list->last;
 	file->dirty_next = 0;
 	if (list->last)
@@ -33,12 +41,11 @@ void writeback_file_dirtied(struct cache *cache, uint32_t id)
 	list->count++;
 }
 
-void writeback_file_cleaned(struct cache *cache, uint32_t id)
+static void list_remove(struct cache *cache, uint32_t id)
 {
 	struct cache_file *file = &cache->files.at[id];
-	struct object_list *list = &cache->dirty_files;
+	struct object_list *list = list_of(cache, file);
 
-	file->state &= (uint16_t)~FILE_DIRTY;
 	if (file->dirty_prev)
 		cache->files.at[file->dirty_prev].dirty_next = file->dirty_next;
 	else
@@ -48,6 +55,26 @@ void writeback_file_cleaned(struct cache *cache, uint32_t id)
 	else
 		list->last = file->dirty_prev;
 	list->count--;
+	file->state &= (uint16_t) ~(FILE_FOR_IO | FILE_MORE_IO);
+}
+
+void writeback_file_dirtied(struct cache *cache, uint32_t id)
+{
+	struct cache_file *file = &cache->files.at[id];
+
+	if (file->state & FILE_DIRTY)
+		return;
+	file->state |= FILE_DIRTY;
+	file->dirtied_ns = cache->now_ns;
+	list_append(cache, id, 0);
+}
+
+void writeback_file_cleaned(struct cache *cache, uint32_t id)
+{
+	cache->files.at[id].state &= (uint16_t)~FILE_DIRTY;
+	if (cache->flusher.file == id)
+		cache->flusher.file = 0;
+	list_remove(cache, id);
 }
 
 /*
@@ -83,65 +110,78 @@ static void folio_written(struct cache *cache, uint32_t slot)
 	}
 }
 
-static bool folio_has_dirty(struct cache *cache, const struct page *page)
+/* Is some page of the folio dirty, the first of whose nodes this is? */
+static bool folio_has_dirty(struct cache *cache, const struct page *page,
+			    const struct node_head *head)
 {
-	uint64_t first = page_index_of(cache, page), end = first + page_count(page);
-	uint64_t mask =
-		page_count(page) >= NODE_PAGES ? UINT64_MAX : (UINT64_C(1) << page_count(page)) - 1;
-	uint32_t file = page_file(cache, page);
+	uint32_t count = page_count(page), first = page->bits & PAGE_OFFSET_MASK;
 
-	for (; first < end; first += NODE_PAGES)
-		if (index_node(&cache->index, cache_node_find(cache, file, first))->dirty &
-		    mask << first % NODE_PAGES)
+	if (count <= NODE_PAGES)
+		return head->dirty & bits_between(first, first + count);
+	for (uint32_t done = 0; done < count; done += NODE_PAGES)
+		if (cache->index.heads[folio_node(cache, page, done)].dirty)
 			return true;
 	return false;
+}
+
+/* These dirty pages of a folio are being written: how many of them there are up to `end`. */
+static uint32_t folio_write(struct cache *cache, const struct node_head *head, uint32_t slot,
+			    uint64_t first, uint64_t end)
+{
+	struct page *page = &cache->queue.pages[slot];
+	struct counters *stream = &cache->streams[page_stream(page)];
+	uint64_t folio = folio_end(cache, slot, first), pages = (folio < end ? folio : end) - first;
+
+	stream->dirty_pages -= pages;
+	stream->write_bytes += bytes_from_pages(pages);
+	cache->domain.dirty_pages -= pages;
+	page->bits |= PAGE_WRITEBACK;
+	if (!folio_has_dirty(cache, page, head))
+		page->bits &= ~PAGE_DIRTY;
+	return (uint32_t)pages;
 }
 
 /* The dirty pages of one node in the range become a few runs, and clean. */
 static void node_write(struct cache *cache, uint32_t node, uint64_t mask, struct cache_plan *plan)
 {
-	struct node *at = index_node(&cache->index, node);
-	uint64_t dirty = at->dirty & mask,
-		 base = (uint64_t)cache->index.heads[node].chunk << NODE_SHIFT;
+	const struct node *at = index_node(&cache->index, node);
+	struct node_head *head = &cache->index.heads[node];
+	uint64_t dirty = head->dirty & mask, base = (uint64_t)head->chunk << NODE_SHIFT;
 
-	at->dirty &= ~mask;
+	head->dirty &= ~mask;
 	while (dirty) {
-		uint32_t first = (uint32_t)__builtin_ctzll(dirty), count = 0;
+		uint32_t first = (uint32_t)__builtin_ctzll(dirty), count, end;
+		uint64_t after = ~(dirty >> first); /* a bit where the run is over */
 		struct cache_run *last =
 			plan->write_count ? &plan->write[plan->write_count - 1] : NULL;
 
-		while (first + count < NODE_PAGES && dirty >> (first + count) & 1) {
-			uint32_t slot = at->low[first + count] & LOW_MASK;
-			struct page *page = &cache->queue.pages[slot];
-			struct counters *stream = &cache->streams[page_stream(page)];
-
-			dirty &= ~(UINT64_C(1) << (first + count));
-			stream->dirty_pages--;
-			stream->write_bytes += PAGE_BYTES;
-			cache->domain.dirty_pages--;
-			page->bits |= PAGE_WRITEBACK;
-			if (!folio_has_dirty(cache, page))
-				page->bits &= ~PAGE_DIRTY;
-			count++;
-		}
-		if (last && last->file == cache->index.heads[node].file &&
-		    last->index + last->pages == base + first)
+		count = after ? (uint32_t)__builtin_ctzll(after) : NODE_PAGES;
+		end = first + count;
+		dirty &= ~bits_between(first, end);
+		for (uint32_t i = first; i < end;)
+			i += folio_write(cache, head, at->low[i] & LOW_MASK, base + i, base + end);
+		if (last && last->file == head->file && last->index + last->pages == base + first)
 			last->pages += count;
 		else
-			plan->write[plan->write_count++] =
-				(struct cache_run){.index = base + first,
-						   .file = cache->index.heads[node].file,
-						   .pages = count};
+			plan->write[plan->write_count++] = (struct cache_run){
+				.index = base + first, .file = head->file, .pages = count};
 		plan->write_bytes += bytes_from_pages(count);
 	}
 }
 
 void cache_written(struct cache *cache, const struct cache_run *run)
 {
-	for (uint64_t index = run->index; index < run->index + run->pages; index++) {
+	uint64_t end = run->index + run->pages;
+
+	for (uint64_t index = run->index; index < end;) {
 		uint32_t slot = cache_lookup(cache, run->file, index);
 
-		if (slot && cache->queue.pages[slot].bits & PAGE_WRITEBACK)
+		if (!slot) {
+			index++;
+			continue;
+		}
+		index = folio_end(cache, slot, index);
+		if (cache->queue.pages[slot].bits & PAGE_WRITEBACK)
 			folio_written(cache, slot);
 	}
 }
@@ -168,26 +208,27 @@ enum { CHAIN_FAR = 8, CHAIN_NEAR = 4 };
 /* From `far` on its dirty pages' entries are asked for, from `near` on their records. */
 static void chain_advance(const struct cache *cache, struct chain_ahead *ahead)
 {
+	const struct node_head *head = &cache->index.heads[ahead->far];
 	const struct node *node = index_node(&cache->index, ahead->far);
 
 	if (ahead->far) {
-		for (uint64_t dirty = node->dirty; dirty; dirty &= dirty - 1)
-			__builtin_prefetch(&node->low[__builtin_ctzll(dirty)]);
-		ahead->far = node->dirty_next;
-		__builtin_prefetch(&index_node(&cache->index, ahead->far)->dirty, 1);
-		__builtin_prefetch(&cache->index.heads[ahead->far], 1);
+		for (uint64_t dirty = head->dirty; dirty; dirty &= dirty - 1)
+			prefetch_read(&node->low[__builtin_ctzll(dirty)]);
+		ahead->far = head->dirty_next;
+		prefetch_write(&cache->index.heads[ahead->far]);
 	}
 	if (!ahead->near || ++ahead->steps <= CHAIN_FAR - CHAIN_NEAR)
 		return;
+	head = &cache->index.heads[ahead->near];
 	node = index_node(&cache->index, ahead->near);
-	for (uint64_t dirty = node->dirty; dirty; dirty &= dirty - 1)
-		__builtin_prefetch(
-			&cache->queue.pages[node->low[__builtin_ctzll(dirty)] & LOW_MASK], 1);
-	ahead->near = node->dirty_next;
+	for (uint64_t dirty = head->dirty; dirty; dirty &= dirty - 1)
+		prefetch_write(&cache->queue.pages[node->low[__builtin_ctzll(dirty)] & LOW_MASK]);
+	ahead->near = head->dirty_next;
 }
 
-bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t last,
-		    struct cache_plan *plan, bool start_only)
+/* As writeback_file(), but not more than *most pages; less by those that it wrote. */
+static bool file_write(struct cache *cache, uint32_t id, uint64_t first, uint64_t last,
+		       struct cache_plan *plan, bool start_only, uint64_t *most)
 {
 	struct cache_file *file = &cache->files.at[id];
 	uint32_t *link = &file->dirty_chain, first_run = plan->write_count;
@@ -198,11 +239,10 @@ bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t l
 		chain_advance(cache, &ahead);
 	while (*link) {
 		uint32_t node = *link;
-		struct node *at = index_node(&cache->index, node);
-		uint64_t base = (uint64_t)cache->index.heads[node].chunk << NODE_SHIFT,
-			 mask = UINT64_MAX;
+		struct node_head *head = &cache->index.heads[node];
+		uint64_t base = (uint64_t)head->chunk << NODE_SHIFT, mask = UINT64_MAX, pages;
 
-		if (!plan_has_room(plan)) {
+		if (!plan_has_room(plan) || *most == 0) {
 			done = false;
 			break;
 		}
@@ -213,12 +253,14 @@ bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t l
 		if (mask && last < base + NODE_PAGES)
 			mask &= (UINT64_C(1) << (last - base)) - 1;
 		chain_advance(cache, &ahead);
+		pages = (uint64_t)__builtin_popcountll(head->dirty & mask);
+		*most -= pages < *most ? pages : *most;
 		node_write(cache, node, mask, plan);
-		if (at->dirty == 0) {
-			cache->index.heads[node].lists &= (uint8_t)~NODE_ON_DIRTY_CHAIN;
-			*link = at->dirty_next;
+		if (head->dirty == 0) {
+			head->lists &= (uint8_t)~NODE_ON_DIRTY_CHAIN;
+			*link = head->dirty_next;
 		} else {
-			link = &at->dirty_next;
+			link = &head->dirty_next;
 		}
 	}
 	if (!start_only)
@@ -231,6 +273,14 @@ bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t l
 	return done;
 }
 
+bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t last,
+		    struct cache_plan *plan, bool start_only)
+{
+	uint64_t most = UINT64_MAX;
+
+	return file_write(cache, id, first, last, plan, start_only, &most);
+}
+
 /* From the first page of the folio at `first` to the end of that before `last`. */
 static void range_widen(struct cache *cache, uint32_t file, uint64_t *first, uint64_t *last)
 {
@@ -240,7 +290,7 @@ static void range_widen(struct cache *cache, uint32_t file, uint64_t *first, uin
 		*first = page_index_of(cache, &cache->queue.pages[slot]);
 	slot = cache_lookup(cache, file, *last - 1);
 	if (slot)
-		*last = folio_end(cache, slot);
+		*last = folio_end(cache, slot, *last - 1);
 }
 
 bool cache_sync_file(struct cache *cache, uint32_t file, struct cache_plan *plan)
@@ -264,7 +314,7 @@ static bool range_write(struct cache *cache, uint32_t file, uint64_t first, uint
 			return false;
 		if (last < (at / NODE_PAGES + 1) * NODE_PAGES)
 			mask &= (UINT64_C(1) << last % NODE_PAGES) - 1;
-		if (node && index_node(&cache->index, node)->dirty & mask)
+		if (node && cache->index.heads[node].dirty & mask)
 			node_write(cache, node, mask, plan);
 	}
 	writeback_settle(cache, plan, first_run);
@@ -289,16 +339,26 @@ bool cache_write_range(struct cache *cache, uint32_t file, uint64_t offset, uint
 	return range_write(cache, file, first, last, plan);
 }
 
+uint64_t cache_dirty_pages(const struct cache *cache)
+{
+	return cache->domain.dirty_pages;
+}
+
 uint64_t cache_dirty_files(const struct cache *cache)
 {
-	return cache->dirty_files.count;
+	return cache->dirty_files.count + cache->flusher.for_io.count +
+	       cache->flusher.more_io.count;
 }
 
 bool cache_sync(struct cache *cache, struct cache_plan *plan)
 {
-	while (cache->dirty_files.first)
-		if (!cache_sync_file(cache, cache->dirty_files.first, plan))
-			return false;
+	struct object_list *const lists[] = {&cache->flusher.for_io, &cache->flusher.more_io,
+					     &cache->dirty_files};
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		while (lists[i]->first)
+			if (!cache_sync_file(cache, lists[i]->first, plan))
+				return false;
 	return true;
 }
 
@@ -364,26 +424,129 @@ size_t cache_flushed(struct cache *cache, struct cache_run *runs, size_t most)
 	return count;
 }
 
-void writeback_balance(struct cache *cache, struct cache_plan *plan)
+/* ---- the flusher ---- */
+
+uint64_t cache_flusher_pace(struct cache *cache, uint64_t bytes_per_s)
+{
+	uint64_t pages = bytes_per_s / PAGE_BYTES / 2,
+		 share = dirtyable_pages(&cache->domain) / 100 * LIMIT_PERCENT / DIRTY_SCOPE;
+
+	pages = pages < share ? pages : share;
+	cache->flusher.chunk_pages = (pages + TURN_PAGES_MIN) / TURN_PAGES_MIN * TURN_PAGES_MIN;
+	return cache->flusher.chunk_pages;
+}
+
+void cache_flusher_busy(struct cache *cache, bool is_busy)
+{
+	cache->flusher.is_busy = is_busy;
+}
+
+bool cache_flusher_has_turn(const struct cache *cache)
+{
+	return cache->flusher.file && !cache->flusher.is_busy;
+}
+
+/* queue_io(): those whose turn was too short, then those dirty since `until_ns` or before. */
+static void flusher_queue(struct cache *cache, uint64_t until_ns)
+{
+	uint32_t id;
+
+	while ((id = cache->flusher.more_io.first)) {
+		list_remove(cache, id);
+		list_append(cache, id, FILE_FOR_IO);
+	}
+	while ((id = cache->dirty_files.first) && cache->files.at[id].dirtied_ns <= until_ns) {
+		list_remove(cache, id);
+		list_append(cache, id, FILE_FOR_IO);
+	}
+}
+
+/* May it go on with what it does? wb_writeback() */
+static bool flusher_goes_on(struct cache *cache)
+{
+	struct flusher *flusher = &cache->flusher;
+	uint64_t expire_ns = EXPIRE_SECONDS * NS_PER_SECOND;
+
+	if (flusher->work == FLUSHER_BACKGROUND ? !over_background_limit(cache)
+						: flusher->pages_left == 0)
+		return false;
+	if (!flusher->for_io.first)
+		flusher_queue(cache, flusher->work == FLUSHER_BACKGROUND ? cache->now_ns
+				     : cache->now_ns > expire_ns         ? cache->now_ns - expire_ns
+									 : 0);
+	return flusher->for_io.first;
+}
+
+/*
+ * The next file's turn. False: there is nothing to do. Whatever background write-back had queued when
+ * it had done enough, the next periodic one writes, whatever its age: wb_do_writeback().
+ */
+static bool flusher_take(struct cache *cache)
+{
+	struct flusher *flusher = &cache->flusher;
+
+	if (flusher->work == FLUSHER_RESTS || !flusher_goes_on(cache)) {
+		flusher->work = FLUSHER_RESTS;
+		if (cache->now_ns >= cache->flush_check_ns) {
+			cache->flush_check_ns = cache->now_ns + PERIODIC_SECONDS * NS_PER_SECOND;
+			flusher->work = FLUSHER_PERIODIC;
+			flusher->pages_left = cache->domain.dirty_pages;
+		}
+		if (flusher->work == FLUSHER_RESTS || !flusher_goes_on(cache))
+			flusher->work = FLUSHER_BACKGROUND;
+		if (flusher->work == FLUSHER_BACKGROUND && !flusher_goes_on(cache)) {
+			flusher->work = FLUSHER_RESTS;
+			return false;
+		}
+	}
+	flusher->file = flusher->for_io.first;
+	flusher->left = flusher->chunk_pages;
+	return true;
+}
+
+static inline bool is_due(const struct cache *cache)
+{
+	if (cache->flushed_bytes > 0)
+		return true;
+	if (cache->domain.dirty_pages == 0)
+		return false;
+	return cache->domain.flush_wanted ||
+	       (!cache->flusher.is_busy &&
+		(cache->flusher.work != FLUSHER_RESTS || cache->now_ns >= cache->flush_check_ns ||
+		 over_background_limit(cache)));
+}
+
+bool writeback_balance(struct cache *cache, struct cache_plan *plan)
 {
 	struct domain *domain = &cache->domain;
 
+	if (!is_due(cache))
+		return false;
 	plan->write_bytes += cache->flushed_bytes;
 	cache->flushed_bytes = 0;
 	if (domain->flush_wanted) {
 		if (!cache_sync(cache, plan))
-			return;
+			return true;
 		domain->flush_wanted = false;
 	}
-	while (cache->dirty_files.first && over_background_limit(cache))
-		if (!cache_sync_file(cache, cache->dirty_files.first, plan))
-			return;
-	if (cache->now_ns < cache->flush_check_ns)
-		return;
-	while (cache->dirty_files.first && cache->files.at[cache->dirty_files.first].dirtied_ns +
-							   EXPIRE_SECONDS * NS_PER_SECOND <=
-						   cache->now_ns)
-		if (!cache_sync_file(cache, cache->dirty_files.first, plan))
-			return;
-	cache->flush_check_ns = cache->now_ns + PERIODIC_SECONDS * NS_PER_SECOND;
+	while (!cache->flusher.is_busy && (cache->flusher.file || flusher_take(cache))) {
+		struct flusher *flusher = &cache->flusher;
+		uint64_t before = flusher->left;
+		uint32_t id = flusher->file;
+
+		(void)file_write(cache, id, 0, UINT64_MAX, plan, false, &flusher->left);
+		flusher->pages_left -= before - flusher->left < flusher->pages_left
+					       ? before - flusher->left
+					       : flusher->pages_left;
+		if (flusher->file && flusher->left > 0)
+			return true; /* the plan is full */
+		if (flusher->file) {
+			list_remove(cache, id);
+			list_append(cache, id, FILE_MORE_IO);
+		}
+		flusher->file = 0;
+		if (flusher->chunk_pages != UINT64_MAX)
+			return true; /* one turn at a time, where that takes time */
+	}
+	return true;
 }

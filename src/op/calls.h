@@ -292,6 +292,10 @@ void calls_madvise(struct calls *calls, const struct calls_when *when, uint64_t 
 bool calls_touch(struct calls *calls, const struct calls_when *when, uint64_t address,
 		 uint64_t bytes, bool is_write);
 
+/* The same, of who knows which file and where in it: it goes by this descriptor. */
+void calls_touch_file(struct calls *calls, const struct calls_when *when, int fd, uint64_t offset,
+		      uint64_t bytes, bool is_write);
+
 /* ---- names ---- */
 
 /*

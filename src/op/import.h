@@ -53,6 +53,7 @@ struct import {
 	struct input *input;
 	struct file_set *files; /* several files that are one trace; NULL: `input` is all */
 	const char *columns;    /* where the user says the columns are; NULL: nothing said */
+	bool own_streams;       /* asked for: those that the file names itself */
 	bool lenient;
 	/*
 	 * Rows that hold something, wrong ones among them: not headers, comments, empty lines. The
@@ -61,6 +62,9 @@ struct import {
 	uint64_t rows;
 	bool is_second; /* reading: import_file_found() is of no use any more */
 	void *state;    /* the reader's own, state_bytes long, zeroed */
+
+	/* What the file tells of itself, see trace_facts(); the reader's, till it ends. NULL: nothing. */
+	const char *facts;
 
 	/* The rest belongs to trace.c. */
 	uint64_t skipped; /* wrong rows that `lenient` left out */

@@ -287,6 +287,7 @@ struct op_source *trace_open(const char *path, const struct trace_options *optio
 		options = &defaults;
 	import->source.interface = &import_interface;
 	import->source.paths = path_table_create();
+	import->own_streams = options->own_streams;
 	import->lenient = options->lenient;
 	import->is_bare = options->is_bare;
 	import->columns = options->columns;
@@ -332,6 +333,31 @@ failed:
 static const struct import *import_of(const struct op_source *source)
 {
 	return source->interface == &import_interface ? (const struct import *)source : NULL;
+}
+
+const char *trace_facts(const struct op_source *source)
+{
+	return import_of(source) && import_of(source)->facts ? import_of(source)->facts : "";
+}
+
+bool trace_fact(const struct op_source *source, const char *key, char *value, size_t bytes)
+{
+	size_t length = strlen(key);
+
+	for (const char *line = trace_facts(source); *line; line = strchr(line, '\n') + 1) {
+		const char *end = strchr(line, '\n');
+		size_t room = bytes - 1;
+
+		if (strncmp(line, key, length) != 0 || line[length] != '=')
+			continue;
+		line += length + 1;
+		if (room > (size_t)(end - line))
+			room = (size_t)(end - line);
+		memcpy(value, line, room);
+		value[room] = '\0';
+		return true;
+	}
+	return false;
 }
 
 uint64_t trace_rows(const struct op_source *source)

@@ -93,8 +93,10 @@ void lint_report_text(FILE *out, const struct lint_report *report, const struct 
 	for (size_t i = 0; i < report->findings.count; i++)
 		finding_print(out, report->findings.at[i], result, options->colour);
 	if (options->skipped_rows)
-		fprintf(out, "\n  %s rows could not be read and were left out (--lenient)\n",
-			count_format(count, options->skipped_rows));
+		fprintf(out, "\n  %s row%s could not be read and %s left out (--lenient)\n",
+			count_format(count, options->skipped_rows),
+			options->skipped_rows == 1 ? "" : "s",
+			options->skipped_rows == 1 ? "was" : "were");
 }
 
 static json_t *number_json(double value)

@@ -56,13 +56,13 @@ bool pair_is(const struct row *row)
 {
 	uint64_t value;
 
-	return row->field_count == 2 && field_is_name(&row->fields[0]) &&
-	       field_number(&row->fields[1], &value);
+	return row->field_count == 2 && word_is_name(&row->fields[0]) &&
+	       word_number(&row->fields[1], &value);
 }
 
 bool pair_resembles(const struct row *row)
 {
-	if (!field_is_name(&row->fields[0]) || row->field_count > 3)
+	if (!word_is_name(&row->fields[0]) || row->field_count > 3)
 		return false;
 	/* A word alone may be prose; with a digit or an underscore it is a counter without its number. */
 	if (row->field_count == 1)
@@ -75,10 +75,10 @@ bool pair_read(struct state *state, struct dump *dump, const struct row *row, st
 {
 	uint64_t value;
 
-	if (row->field_count < 2 || !field_number(&row->fields[1], &value))
-		return row_wrong(row, 1, "a whole number", error);
+	if (row->field_count < 2 || !word_number(&row->fields[1], &value))
+		return dump_row_wrong(row, 1, "a whole number", error);
 	if (row->field_count > 2)
-		return row_wrong(row, 2, "the end of the line", error);
+		return dump_row_wrong(row, 2, "the end of the line", error);
 	dump_add_value(state, dump, row, &row->fields[0], value);
 	return true;
 }
@@ -439,7 +439,7 @@ static bool other_line(struct reader *reader, const struct row *row, struct erro
 		is_fine = dump_kind(scratch.id)->read(reader->state, &scratch, row, error);
 		array_deinit(&scratch.entries);
 		if (is_fine)
-			row_wrong(row, 0, "a row like those before it", error);
+			dump_row_wrong(row, 0, "a row like those before it", error);
 		return garbled(reader, error);
 	}
 	if (heading.name_count || heading.clock != CLOCK_NONE || heading.is_marked ||
@@ -471,7 +471,7 @@ static bool line_read(struct reader *reader, const char *line, size_t bytes, uin
 	if (row.indent == bytes)
 		return true;
 	prefix_take(reader, &line, &bytes);
-	row_cut(&row, line, bytes);
+	dump_row_cut(&row, line, bytes);
 	if (row.field_count == 0)
 		return true;
 	row.text = arena_text(&reader->state->arena, row.fields[0].at,

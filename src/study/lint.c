@@ -249,8 +249,16 @@ const char *lint_stream(struct lint_run *run, uint32_t stream)
 
 bool lint_is_read(const struct model_moment *moment)
 {
-	return moment->file && (moment->op->kind == OP_READ || moment->op->kind == OP_MMAP_READ ||
-				moment->op->kind == OP_MMAP_WRITE);
+	unsigned int kind = moment->op->kind;
+
+	return moment->file && (kind == OP_READ || kind == OP_READ_DONTCACHE ||
+				kind == OP_MMAP_READ || kind == OP_MMAP_WRITE);
+}
+
+bool lint_is_write(const struct model_moment *moment)
+{
+	return moment->file &&
+	       (moment->op->kind == OP_WRITE || moment->op->kind == OP_WRITE_DONTCACHE);
 }
 
 struct lint_range lint_touched(const struct model_moment *moment)

@@ -99,4 +99,7 @@ struct lint_range lint_whole_pages(const struct model_moment *moment);
 /* Does the op read bytes of a file, through read() or a mapping? */
 bool lint_is_read(const struct model_moment *moment);
 
+/* Does it write some, through the page cache? */
+bool lint_is_write(const struct model_moment *moment);
+
 #endif

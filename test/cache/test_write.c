@@ -207,6 +207,42 @@ static void a_machine_writes_above_a_tenth_of_what_can_be_dirty_and_a_group_does
 	}
 }
 
+static void the_flusher_turns_to_the_next_file_after_a_chunk_and_comes_back(void **state)
+{
+	struct world *world =
+		world_create((struct world_options){.memory_mib = 64, .is_machine = 1});
+	uint32_t files[2] = {file_make(world, 0), file_make(world, 0)};
+
+	(void)state;
+	/* Half a second's worth, at least 4 MiB; at most an eighth of the limit, and 4 MiB. */
+	assert_int_equal(cache_flusher_pace(world->cache, MIB), 1024);
+	for (int i = 0; i < 2; i++)
+		do_write(world, file_open(world, files[i]), 0, 5 * MIB);
+	cache_clock(world->cache, NS_PER_SECOND, &world->plan);
+	assert_int_equal(world->plan.write[0].file, files[0]);
+	assert_int_equal(world->plan.write_bytes, 4 * MIB);
+	plan_clear(world);
+	/* Another turn: not before the device has been asked for this one's; and then not needed. */
+	cache_flusher_busy(world->cache, true);
+	do_write(world, file_open(world, files[1]), 5 * MIB, 2 * MIB);
+	cache_clock(world->cache, 2 * NS_PER_SECOND, &world->plan);
+	assert_int_equal(world->plan.write_bytes, 4 * MIB);
+	cache_flusher_busy(world->cache, false);
+	cache_clock(world->cache, 2 * NS_PER_SECOND, &world->plan);
+	assert_int_equal(world->plan.write[0].file, files[1]);
+	assert_int_equal(world->plan.write_bytes, 8 * MIB);
+	plan_clear(world);
+	cache_clock(world->cache, 4 * NS_PER_SECOND, &world->plan);
+	assert_int_equal(world->plan.write_bytes, 8 * MIB);
+	/* What is left over of these the next periodic one writes, though it is young. */
+	cache_clock(world->cache, 5 * NS_PER_SECOND, &world->plan);
+	cache_clock(world->cache, 5 * NS_PER_SECOND, &world->plan);
+	assert_int_equal(world->plan.write_bytes, 12 * MIB);
+	assert_int_equal(count(world, dirty_pages), 0);
+	plan_clear(world);
+	world_destroy(world);
+}
+
 static void fsync_writes_a_file_and_leaves_its_pages(void **state)
 {
 	struct world *world = world_create((struct world_options){.fs = &late});
@@ -351,6 +387,7 @@ int main(void)
 		cmocka_unit_test(the_flusher_writes_what_is_thirty_seconds_old),
 		cmocka_unit_test(
 			a_machine_writes_above_a_tenth_of_what_can_be_dirty_and_a_group_does_not),
+		cmocka_unit_test(the_flusher_turns_to_the_next_file_after_a_chunk_and_comes_back),
 		cmocka_unit_test(fsync_writes_a_file_and_leaves_its_pages),
 		cmocka_unit_test(dirty_pages_at_the_tail_become_active_or_stay),
 		cmocka_unit_test(a_group_full_of_dirty_pages_has_them_written_by_reclaim),

@@ -44,7 +44,12 @@ exits 2 'a trace that is not there' "$REFAULT" lint "$scratch/none.csv"
 echo 'x,1,read,data,0,1' >>"$scratch/early.csv"
 exits 2 'a wrong row' "$REFAULT" lint "$scratch/early.csv"
 says err 'early.csv:6'
-exits 0 'left out if asked for' "$REFAULT" lint "$scratch/early.csv" --lenient
+{
+	cat "$scratch/early.csv"
+	for ((i = 10; i < 210; i++)); do echo "$i,1,stat,data,0,0"; done
+} >"$scratch/long.csv"
+exits 0 'left out if asked for' "$REFAULT" lint "$scratch/long.csv" --lenient
+says out '1 row could not be read and was left out (--lenient)'
 
 # Every lint is in the manual.
 for id in $(sed -n 's/^\t\.id = "\(.*\)",$/\1/p' src/study/lint/*.c); do

@@ -174,6 +174,26 @@ static void a_write_is_done_when_the_cache_has_it_until_that_is_full(void **stat
 	rig_destroy(rig);
 }
 
+static void a_cache_that_wants_idle_time_stays_full_while_somebody_writes(void **state)
+{
+	struct rig *rig = rig_create(PLAIN CACHE "drain_idle: 1s\n");
+
+	(void)state;
+	for (uint64_t tag = 0; tag < 8; tag++)
+		ask(rig, tag, DEVICE_WRITE, tag * MIB, MIB, false);
+	pass(rig, 500 * MS);
+	/* 84 ms would have emptied it. */
+	ask(rig, 8, DEVICE_WRITE, 0, MIB, false);
+	pass(rig, 600 * MS);
+	assert_in_range(rig->done_ns[8], 510 * MS, 511 * MS);
+	/* From 1500 ms on nobody has asked for a second. */
+	pass(rig, 1700 * MS);
+	ask(rig, 9, DEVICE_WRITE, 0, MIB, false);
+	pass_all(rig);
+	assert_in_range(rig->done_ns[9], 1700 * MS, 1701 * MS);
+	rig_destroy(rig);
+}
+
 static void a_flush_waits_for_the_cache_and_writes_wait_for_it(void **state)
 {
 	struct rig *rig = rig_create(PLAIN CACHE);
@@ -561,6 +581,7 @@ int main(void)
 		cmocka_unit_test(what_somebody_waits_for_goes_first_but_not_for_ever),
 		cmocka_unit_test(the_link_bounds_what_all_have_together),
 		cmocka_unit_test(a_write_is_done_when_the_cache_has_it_until_that_is_full),
+		cmocka_unit_test(a_cache_that_wants_idle_time_stays_full_while_somebody_writes),
 		cmocka_unit_test(a_flush_waits_for_the_cache_and_writes_wait_for_it),
 		cmocka_unit_test(one_flush_stands_for_all_that_come_while_another_is_under_way),
 		cmocka_unit_test(a_protected_cache_has_nothing_to_flush),

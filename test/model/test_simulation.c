@@ -269,6 +269,41 @@ static void writers_are_held_up_when_too_much_is_dirty(void **state)
 	result_deinit(&timed.result);
 }
 
+/*
+ * A file is synced of which every other block is dirty, for 4 seconds; after one somebody makes a file
+ * durable, and somebody else just writes.
+ */
+static uint64_t writer_waits_us(const char *policy)
+{
+	struct timed timed = {.channels = 1, .policy = policy, .filesystem = "ext4"};
+	char *ops = malloc(1 << 20), *at;
+	uint64_t waits;
+
+	at = stpcpy(ops, "exists a 0 100000000\nexists c 0 4096\n@3 read c 0 4096\n"
+			 "@1 read a 0 4096\n+1\n");
+	for (int i = 0; i < 2000; i++)
+		at += sprintf(at, "@1 write a %d 4096\n", i * 8192);
+	at = stpcpy(at, "@1 fsync a\n+1\n@2 create b 0 0\n@2 fsync b\n");
+	/* A commit computes for a while first. */
+	for (int i = 0; i < 1000; i++)
+		at = stpcpy(at, "@4 stat c\n");
+	(void)stpcpy(at, "@3 write c 0 4096\n");
+	run_timed(&timed, ops);
+	free(ops);
+	waits = most(&timed, "write");
+	result_deinit(&timed.result);
+	return waits;
+}
+
+static void a_commit_waits_for_write_back_of_ext4_and_writers_for_it(void **state)
+{
+	(void)state;
+	/* Until all but the last 128 of 2000 writes of 2 ms are at the device. */
+	assert_in_range(writer_waits_us("linux-4.7"), 2400000, 3100000);
+	/* Until the journal's blocks are there, for which there is a place after the next 32. */
+	assert_in_range(writer_waits_us("linux-4.14"), 10000, 400000);
+}
+
 /* ---- past the cache ---- */
 
 static void whoever_goes_past_the_cache_waits_for_the_device(void **state)
@@ -448,6 +483,7 @@ int main(void)
 		cmocka_unit_test(a_call_takes_the_processor_its_time),
 		cmocka_unit_test(what_is_old_is_written_back_by_itself),
 		cmocka_unit_test(writers_are_held_up_when_too_much_is_dirty),
+		cmocka_unit_test(a_commit_waits_for_write_back_of_ext4_and_writers_for_it),
 		cmocka_unit_test(whoever_goes_past_the_cache_waits_for_the_device),
 		cmocka_unit_test(what_is_dirty_goes_before_a_direct_read),
 		cmocka_unit_test(direct_requests_are_as_long_as_they_are),

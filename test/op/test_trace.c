@@ -263,8 +263,9 @@ static void damage_is_named(void **state)
 
 	native_put32(file + 8, 7);
 	assert_false(trace_read(&read, file_write("a.rft", file, bytes), NULL, &error));
-	assert_string_equal(error.message,
-			    "is in version 7 of the trace format; this refault reads version 1");
+	assert_string_equal(
+		error.message,
+		"is in version 7 of the trace format; this refault reads versions 1 and 2");
 	op_list_deinit(&read);
 	native_put32(file + 8, 1);
 	file[13] ^= 1;
@@ -277,6 +278,116 @@ static void damage_is_named(void **state)
 			    "is a refault trace with its line ends changed: copy it as binary");
 	op_list_deinit(&read);
 	memory_free(file);
+	ops_random_end(&written);
+}
+
+static char *const stream_names[] = {NULL, "wal", "heap", "wal:2"};
+
+/* Ops of three streams, under a head that tells two facts. */
+static void write_with_head(struct op_list *list, const char *path, const struct trace_head *head)
+{
+	struct error error;
+	struct trace_writer *writer = trace_writer_create(path, &error);
+
+	assert_non_null(writer);
+	for (size_t i = 0; i < list->ops.count; i++)
+		list->ops.at[i].stream = (uint16_t)(i % 4);
+	assert_true(trace_writer_head(writer, head, &error));
+	assert_true(trace_write(writer, list->source, list->ops.at, list->ops.count, &error));
+	assert_true(trace_writer_close(writer, &error));
+}
+
+static void a_head_tells_facts_and_names_streams(void **state)
+{
+	const struct trace_options own = {.own_streams = true};
+	const struct trace_head head = {"kernel=6.18\ncommand=a=b\n", stream_names, 4};
+	struct op_list written = ops_random(5, 70000), read;
+	struct error error;
+	char value[4];
+
+	(void)state;
+	write_with_head(&written, file_name("a.rft"), &head);
+	assert_true(trace_read(&read, file_name("a.rft"), &own, &error));
+	assert_int_equal(read.ops.count, 70000);
+	for (size_t i = 0; i < read.ops.count; i++)
+		assert_int_equal(read.ops.at[i].stream, i % 4);
+	assert_int_equal(read.source->stream_count, 4);
+	assert_string_equal(read.source->stream_names[3], "wal:2");
+	assert_string_equal(trace_facts(read.source), "kernel=6.18\ncommand=a=b\n");
+	assert_true(trace_fact(read.source, "kernel", value, sizeof(value)));
+	assert_string_equal(value, "6.1"); /* cut to fit */
+	assert_true(trace_fact(read.source, "command", value, sizeof(value)));
+	assert_string_equal(value, "a=b");
+	assert_false(trace_fact(read.source, "kern", value, sizeof(value)));
+	assert_false(trace_fact(read.source, "b", value, sizeof(value)));
+	op_list_deinit(&read);
+	/* Who has streams of his own does not want these. */
+	assert_true(trace_read(&read, file_name("a.rft"), NULL, &error));
+	assert_null(read.source->stream_names);
+	assert_int_equal(read.ops.at[1].stream, 0);
+	op_list_deinit(&read);
+	ops_random_end(&written);
+}
+
+static void a_trace_without_a_head_is_what_it_always_was(void **state)
+{
+	struct op_list written = ops_random(4, 50), read;
+	struct error error;
+	unsigned char *file;
+	size_t bytes;
+
+	(void)state;
+	op_list_write(&written, file_name("a.rft"));
+	file = file_read(file_name("a.rft"), &bytes);
+	assert_int_equal(native_get32(file + 8), 1);
+	memory_free(file);
+	assert_true(trace_read(&read, file_name("a.rft"), NULL, &error));
+	assert_string_equal(trace_facts(read.source), "");
+	op_list_deinit(&read);
+	ops_random_end(&written);
+}
+
+static void a_damaged_head_is_named(void **state)
+{
+	static const struct {
+		size_t at;
+		uint32_t value;
+		bool is_summed; /* the checksum is made right again */
+		const char *message;
+	} cases[] = {
+		{NATIVE_AT_MARK, NATIVE_MARK_BLOCK, true, "the head before it makes no sense"},
+		{NATIVE_AT_PATHS, 2000, true, "the head before it makes no sense"},
+		{NATIVE_AT_TEXT_BYTES, 1 << 30, true, "the head before it makes no sense"},
+		{NATIVE_AT_PATHS, 5, true, "a stream has no name"},
+		{NATIVE_AT_PATHS, 3, true, "there is more in it than its head"},
+		{NATIVE_AT_PATHS, 0, true, "there is more in it than its head"},
+		{NATIVE_AT_TEXT_BYTES, 11, true, "what it tells of itself is not lines"},
+		{NATIVE_AT_ZERO, 1, false, "the checksum of the head before it does not match"},
+	};
+	const struct trace_options own = {.own_streams = true};
+	const struct trace_head head = {"kernel=6.18\n", stream_names, 4};
+	struct op_list written = ops_random(5, 50), read;
+	struct error error;
+
+	(void)state;
+	write_with_head(&written, file_name("a.rft"), &head);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t bytes;
+		unsigned char *file = file_read(file_name("a.rft"), &bytes);
+		unsigned char *header = file + NATIVE_FILE_HEADER_BYTES;
+		size_t body = native_get32(header + NATIVE_AT_BODY_BYTES);
+
+		native_put32(header + cases[i].at, cases[i].value);
+		if (cases[i].is_summed)
+			native_put64(
+				header + NATIVE_AT_CHECKSUM,
+				native_checksum(header, header + NATIVE_BLOCK_HEADER_BYTES, body));
+		assert_false(trace_read(&read, file_write("b.rft", file, bytes), &own, &error));
+		if (!strstr(error.message, cases[i].message))
+			fail_msg("case %zu: %s", i, error.message);
+		op_list_deinit(&read);
+		memory_free(file);
+	}
 	ops_random_end(&written);
 }
 
@@ -883,6 +994,9 @@ int main(void)
 		cmocka_unit_test(our_format_answers_to_native),
 		cmocka_unit_test(a_line_is_found_again),
 		cmocka_unit_test(a_line_that_is_not_there_is_not_made_up),
+		cmocka_unit_test(a_head_tells_facts_and_names_streams),
+		cmocka_unit_test(a_trace_without_a_head_is_what_it_always_was),
+		cmocka_unit_test(a_damaged_head_is_named),
 		cmocka_unit_test(the_published_trace_is_read_as_published),
 		cmocka_unit_test(formats_not_read_are_not_mistaken),
 		cmocka_unit_test(recorded_traces_survive_and_take_four_bytes_an_op_at_most),

@@ -231,6 +231,45 @@ static void checkpoints_come_by_time_too(void **state)
 	driver_close(&driver);
 }
 
+static uint32_t renames, syncs_of_names;
+
+static void note_names(struct driver *driver, const struct op *op)
+{
+	const char *path = path_text(driver->paths, op->path);
+
+	renames += op->kind == OP_RENAME && strncmp(path, "pg_wal/0", 8) == 0;
+	syncs_of_names += op->kind == OP_FSYNC && strcmp(path, "pg_wal") == 0;
+}
+
+static void version_9_5_hints_at_nothing_and_keeps_two_checkpoints(void **state)
+{
+	static struct driver driver;
+
+	(void)state;
+	renames = syncs_of_names = 0;
+	run_look(&driver,
+		 "{" COMMON ", max_wal_size: 256MiB, completion_target: 0.5, transactions: 6000, "
+		 "wal_segments: 16, version: 9.5}",
+		 1, note_names);
+	assert_int_equal(driver.kinds[OP_SYNC_FILE_RANGE], 0);
+	/* 16 segments / 2.5: a checkpoint is due when 6 have been filled, not 10. */
+	assert_near(driver_figure_of(&driver, "segments_used") /
+			    (driver_figure_of(&driver, "checkpoints") + 1),
+		    6, 20);
+	assert_true(renames > 10);
+	assert_int_equal(syncs_of_names, 0);
+	driver_close(&driver);
+	renames = syncs_of_names = 0;
+	run_look(&driver,
+		 "{" COMMON ", max_wal_size: 256MiB, completion_target: 0.5, transactions: 6000, "
+		 "wal_segments: 16}",
+		 1, note_names);
+	assert_true(driver.kinds[OP_SYNC_FILE_RANGE] > 1000);
+	assert_true(renames > 10);
+	assert_true(syncs_of_names >= renames);
+	driver_close(&driver);
+}
+
 /* ---- its operations are possible ones ---- */
 
 enum { PATHS_MAX = 4096, THREADS_MAX = 64, FILES_MAX = 4096 };
@@ -336,6 +375,7 @@ static void operations_are_possible(void **state)
 		"synchronous_commit: no, checkpoint_timeout: 1s",
 		"warm: cached, wal_segments: 5, history: 1000, fillfactor: 90",
 		"autovacuum: yes, think: 100ms, completion_target: 0",
+		"version: 9.5, wal_segments: 4",
 	};
 	static struct driver driver;
 
@@ -627,6 +667,7 @@ int main(void)
 		cmocka_unit_test(commits_wait_for_nobody_if_told_so),
 		cmocka_unit_test(an_open_loop_keeps_its_rate),
 		cmocka_unit_test(checkpoints_come_by_time_too),
+		cmocka_unit_test(version_9_5_hints_at_nothing_and_keeps_two_checkpoints),
 		cmocka_unit_test(operations_are_possible),
 		cmocka_unit_test(the_commit_log_has_another_file_after_a_million),
 		cmocka_unit_test(it_knows_how_far_it_is),

@@ -56,6 +56,9 @@ void device_destroy(struct device *device);
 /* Larger requests are for the caller to cut. */
 uint64_t device_request_bytes_max(const struct device *device);
 
+/* Is it flash behind SATA, whose flush is no queued command? */
+bool device_is_sata_flash(const struct device *device);
+
 /* A request comes at `now_ns`. */
 void device_submit(struct device *device, uint64_t now_ns, const struct device_request *request);
 

@@ -27,7 +27,7 @@ void node_plan_done(struct model *model, uint32_t node);
 /* By `move`, or by the file system's own cache if it has one. */
 void node_read(struct model *model, const struct op *op, uint32_t node, transfer *move);
 void node_write(struct model *model, const struct op *op, uint32_t node, transfer *move);
-/* The file ended at `before`, and ends elsewhere now. */
+/* The file was written to; it ended at `before`, and may end elsewhere now. */
 void node_grew(struct model *model, uint32_t node, uint64_t before);
 
 /* ---- past_cache.c ---- */

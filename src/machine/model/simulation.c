@@ -16,8 +16,12 @@
  *             compute (a transaction group) takes turns with whoever computes.
  */
 #include "base/size.h"
+#include "machine/model/agenda.h"
+#include "machine/model/bandwidth.h"
+#include "machine/model/cfq.h"
 #include "machine/model/device.h"
 #include "machine/model/feed.h"
+#include "machine/model/gate.h"
 #include "machine/model/model_private.h"
 
 #define NONE       UINT32_MAX
@@ -44,7 +48,10 @@ struct task {
 	uint32_t waits_for; /* requests, its own and others' */
 	uint32_t next;      /* in a queue of tasks */
 	bool is_under_way;
+	bool is_of_jobs;   /* its op: time counts */
 	bool has_borrowed; /* runs on a processor that it took from a thread that computes */
+	bool holds;        /* is at work on the running transaction */
+	bool is_in_line;   /* gate.h */
 };
 
 /* Pages that are being written. */
@@ -62,7 +69,7 @@ struct request {
 	uint32_t place;   /* of a read of data: in `reading` */
 	uint32_t written; /* a write's pages: first in `written`, from 1 */
 	uint8_t kind;
-	bool is_awaited;
+	bool is_awaited, has_place;
 	uint32_t next_free;
 };
 
@@ -75,13 +82,8 @@ struct file_writes {
 	uint32_t count, waiters;
 };
 
-enum event_kind { EVENT_COMPUTED, EVENT_SLEPT };
-
-struct event {
-	uint64_t at_ns, order;
-	uint32_t task;
-	uint32_t kind;
-};
+/* Of a task, on the agenda: slept: its turn may have to be waited for; woken: it goes on. */
+enum event { EVENT_COMPUTED, EVENT_SLEPT, EVENT_WOKEN };
 
 struct queue {
 	uint32_t first, last;
@@ -91,10 +93,11 @@ struct simulation {
 	struct model *model;
 	struct feed *feed;
 	struct device *device;
+	struct cfq *cfq; /* NULL: the device queues for itself */
 	uint64_t request_bytes_max;
 	uint64_t now_ns, next_tick_ns, next_source_ns;
-	uint64_t started_ns; /* of the jobs; UINT64_MAX: not yet */
-	bool source_may_have;
+	uint64_t started_ns;  /* of the jobs; UINT64_MAX: not yet */
+	bool source_may_have; /* an op was done: ask before next_source_ns */
 	uint64_t next_interval_ns;
 	struct result_interval before; /* sums at the end of the last interval */
 	uint64_t next_progress_ops;
@@ -106,8 +109,7 @@ struct simulation {
 	uint64_t borrowed_ns; /* processor time that whoever computes has to make up for */
 	uint64_t busy_ns, busy_device_ns; /* the device's: before counting began */
 
-	ARRAY(struct event) events; /* a heap */
-	uint64_t event_order;
+	struct agenda agenda;
 	ARRAY(struct request) requests;
 	uint32_t free_request, requests_under_way;
 	ARRAY(uint32_t) reading; /* requests that read data */
@@ -123,12 +125,26 @@ struct simulation {
 	uint64_t background_bytes;   /* to come or under way */
 	ARRAY(struct file_writes) file_writes;
 	struct queue throttled; /* writers, until less is dirty */
+	size_t flusher_end;     /* in `background`: where the flusher's last turn ends */
+	struct bandwidth bandwidth;
+	uint64_t written_bytes, turn_bytes;
+	struct gate gate;
+	struct places places;
+	struct tasks woken;    /* tasks that stood in line, and may look again */
+	bool write_back_holds; /* the running transaction */
+	uint32_t held_file;    /* for this one; 0: none */
+	uint64_t held_bytes;
+	struct queue
+		turns; /* of operations that take turns: those that wait, and how many do not */
+	uint32_t turns_under_way;
+	struct queue awaiting; /* mount.reached */
+	bool kernel_wanted; /* the file system's threads have their turn at once, not at a tick */
 	uint32_t tasks_under_way;
 	struct error *error;
 	bool failed;
 };
 
-/* ---- queues and the heap ---- */
+/* ---- queues ---- */
 
 static void queue_put(struct simulation *sim, struct queue *queue, uint32_t task)
 {
@@ -146,41 +162,6 @@ static uint32_t queue_take(struct simulation *sim, struct queue *queue)
 
 	queue->first = sim->tasks.at[task].next;
 	return task;
-}
-
-static inline bool event_before(const struct event *a, const struct event *b)
-{
-	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
-}
-
-static void event_add(struct simulation *sim, uint64_t at_ns, uint32_t task, enum event_kind kind)
-{
-	struct event event = {at_ns, sim->event_order++, task, kind};
-	size_t at = sim->events.count;
-
-	(void)array_push(&sim->events);
-	for (; at > 0 && event_before(&event, &sim->events.at[(at - 1) / 2]); at = (at - 1) / 2)
-		sim->events.at[at] = sim->events.at[(at - 1) / 2];
-	sim->events.at[at] = event;
-}
-
-static struct event event_take(struct simulation *sim)
-{
-	struct event first = sim->events.at[0];
-	struct event moved = sim->events.at[--sim->events.count];
-	size_t at = 0, child;
-
-	while ((child = 2 * at + 1) < sim->events.count) {
-		if (child + 1 < sim->events.count &&
-		    event_before(&sim->events.at[child + 1], &sim->events.at[child]))
-			child++;
-		if (!event_before(&sim->events.at[child], &moved))
-			break;
-		sim->events.at[at] = sim->events.at[child];
-		at = child;
-	}
-	sim->events.at[at] = moved;
-	return first;
 }
 
 /* ---- who waits for a request of somebody else ---- */
@@ -281,8 +262,15 @@ static uint32_t request_submit(struct simulation *sim, const struct io *io, uint
 		asked->flushes++;
 	}
 	device.tag = id;
+	sim->places.taken += !device.is_background;
+	request->has_place = !device.is_background;
 	sim->requests_under_way++;
-	device_submit(sim->device, sim->now_ns, &device);
+	if (!sim->cfq)
+		device_submit(sim->device, sim->now_ns, &device);
+	else if (device.op == DEVICE_FLUSH)
+		cfq_flush(sim->cfq, sim->now_ns, &device);
+	else
+		cfq_submit(sim->cfq, sim->now_ns, &device, task);
 	return id;
 }
 
@@ -369,7 +357,78 @@ static struct io take_merged(const struct simulation *sim, const struct io_list 
 	return io;
 }
 
+/* ---- the running transaction, and places for requests ---- */
+
+static bool is_data_write(const struct io *io)
+{
+	return io->kind == IO_WRITE && io->file && !io->is_metadata;
+}
+
+/* It is at work on the transaction for as long as it asks for data to be written. */
+static void task_leaves(struct simulation *sim, struct task *at, const struct io *next)
+{
+	if (!at->holds || (next && is_data_write(next)))
+		return;
+	at->holds = false;
+	gate_leave(&sim->gate, &sim->woken);
+}
+
+/* May the task ask for this? False: it stands in line, and an event will have it look again. */
+static bool task_passes(struct simulation *sim, uint32_t task, const struct io *io)
+{
+	struct task *at = &sim->tasks.at[task];
+
+	if ((io->follows && !gate_follow(&sim->gate, task)) ||
+	    (io->closes && !gate_close(&sim->gate, task)))
+		return false;
+	if (io->opens)
+		gate_open(&sim->gate, task, &sim->woken);
+	if (sim->write_back_holds && is_data_write(io) && !at->holds)
+		at->holds = gate_hold(&sim->gate, task);
+	if (sim->write_back_holds && is_data_write(io) && !at->holds)
+		return false;
+	return (io->is_background && io->kind == IO_WRITE) || places_ask(&sim->places, task);
+}
+
+static void woken_wake(struct simulation *sim)
+{
+	for (size_t i = 0; i < sim->woken.list.count; i++)
+		agenda_add(&sim->agenda, sim->now_ns, EVENT_WOKEN, sim->woken.list.at[i]);
+	sim->woken.list.count = 0;
+}
+
 /* ---- the background ---- */
+
+/* Write-back is at work on the transaction, for a file at a time: may it go on? */
+static bool background_may(struct simulation *sim)
+{
+	bool more = sim->background_next < sim->background.at.count;
+	const struct io *io = more ? &sim->background.at.at[sim->background_next] : NULL;
+
+	if (!sim->write_back_holds)
+		return true;
+	if (sim->held_file &&
+	    (!more || io->file != sim->held_file || sim->held_bytes >= sim->turn_bytes)) {
+		sim->held_file = 0;
+		gate_leave(&sim->gate, &sim->woken);
+	}
+	if (!more || sim->held_file || !is_data_write(io))
+		return true;
+	if (gate_is_locked(&sim->gate))
+		return false;
+	(void)gate_hold(&sim->gate, NONE);
+	sim->held_file = io->file;
+	sim->held_bytes = 0;
+	return true;
+}
+
+static void flusher_pace(struct simulation *sim)
+{
+	if (bandwidth_update(&sim->bandwidth, sim->now_ns, sim->written_bytes,
+			     sim->background_under_way > 0))
+		sim->turn_bytes = bytes_from_pages(
+			cache_flusher_pace(sim->model->cache, sim->bandwidth.mean_bytes_per_s));
+}
 
 /* When it is done its pages' records are looked at, which nobody has touched for long. */
 static void background_prefetch(const struct simulation *sim, size_t at)
@@ -378,19 +437,16 @@ static void background_prefetch(const struct simulation *sim, size_t at)
 	const struct cache *cache = sim->model->cache;
 
 	if (io->file)
-		for (uint64_t page = io->index; page < io->index + 2; page++)
-			cache_prefetch_file(cache, io->file, page * PAGE_BYTES,
-					    CACHE_PREFETCH_RECORD);
+		cache_prefetch_file(cache, io->file, io->index, 2, CACHE_PREFETCH_RECORD);
 	at += BACKGROUND_AHEAD;
 	if (at < sim->background.at.count && sim->background.at.at[at].file)
 		cache_prefetch_file(cache, sim->background.at.at[at].file,
-				    sim->background.at.at[at].index * PAGE_BYTES,
-				    CACHE_PREFETCH_INDEX);
+				    sim->background.at.at[at].index, 2, CACHE_PREFETCH_INDEX);
 }
 
-static void background_submit(struct simulation *sim)
+static __attribute__((noinline)) void background_submit_some(struct simulation *sim)
 {
-	while (sim->background_under_way < sim->background_depth &&
+	while (background_may(sim) && sim->background_under_way < sim->background_depth &&
 	       sim->background_next < sim->background.at.count) {
 		size_t first = sim->background_next;
 		struct io io = take_merged(sim, &sim->background, &sim->background_next);
@@ -398,6 +454,7 @@ static void background_submit(struct simulation *sim)
 					NONE, false);
 
 		background_prefetch(sim, first);
+		sim->held_bytes += io.bytes;
 		sim->background_under_way += count;
 		/* Merged, or cut: each is one request now. */
 		if (io.file && io.kind == IO_WRITE)
@@ -405,9 +462,15 @@ static void background_submit(struct simulation *sim)
 				count - (uint32_t)(sim->background_next - first);
 	}
 	if (sim->background_next == sim->background.at.count) {
-		sim->background_next = 0;
+		sim->background_next = sim->flusher_end = 0;
 		io_list_empty(&sim->background);
 	}
+}
+
+static inline void background_submit(struct simulation *sim)
+{
+	if (sim->background.at.count > 0)
+		background_submit_some(sim);
 }
 
 /* What model_carry_out() has put there since `first` is counted. */
@@ -420,6 +483,14 @@ static void background_count(struct simulation *sim, size_t first)
 		if (io->file && io->kind == IO_WRITE)
 			writes_of(sim, io->file)->count++;
 	}
+}
+
+/* The flusher has planned these. */
+static void flusher_count(struct simulation *sim, size_t first)
+{
+	if (sim->background.at.count > first)
+		sim->flusher_end = sim->background.at.count;
+	background_count(sim, first);
 }
 
 /* ---- time series ---- */
@@ -447,6 +518,11 @@ static struct result_interval sums(const struct simulation *sim)
 		.arc_bytes = model->is_mounted && model->fs->cache_bytes
 				     ? model->fs->cache_bytes(&model->mount)
 				     : 0,
+		.free_run_bytes = model->is_mounted && model->fs->free_run_bytes
+					  ? model->fs->free_run_bytes(&model->mount)
+					  : 0,
+		.allocation_ns = model->mount.allocation_ns,
+		.group_waits = model->mount.awaits,
 	};
 }
 
@@ -459,6 +535,8 @@ static void interval_end(struct simulation *sim)
 	part.read_bytes -= sim->before.read_bytes;
 	part.write_bytes -= sim->before.write_bytes;
 	part.flushes -= sim->before.flushes;
+	part.allocation_ns -= sim->before.allocation_ns;
+	part.group_waits -= sim->before.group_waits;
 	sim->before = now;
 	recorder_interval(&sim->model->recorder, &part, NS_PER_SECOND);
 	sim->next_interval_ns += NS_PER_SECOND;
@@ -479,6 +557,8 @@ static void start(struct simulation *sim)
 	sim->busy_device_ns = device_busy_now_ns(sim);
 	recorder_restart_time(&sim->model->recorder);
 	sim->model->requests = (struct result_device){0};
+	if (sim->model->is_mounted && sim->model->fs->counting_begins)
+		sim->model->fs->counting_begins(&sim->model->mount);
 	sim->before = sums(sim);
 	sim->next_interval_ns = sim->now_ns + NS_PER_SECOND;
 }
@@ -487,14 +567,10 @@ static void start(struct simulation *sim)
 
 static bool is_dirty_enough(const struct simulation *sim)
 {
-	struct counters now;
-
 	/* Asked only when something is written back already. */
-	if (sim->background_bytes == 0)
-		return false;
-	cache_counters(sim->model->cache, 0, &now);
-	return now.dirty_pages + sim->background_bytes / PAGE_BYTES >
-	       cache_dirty_allowed(sim->model->cache);
+	return sim->background_bytes > 0 &&
+	       cache_dirty_pages(sim->model->cache) + sim->background_bytes / PAGE_BYTES >
+		       cache_dirty_allowed(sim->model->cache);
 }
 
 /* Buffered writers are held up while too much is dirty: balance_dirty_pages(). */
@@ -503,17 +579,61 @@ static bool is_throttled(const struct op *op)
 	return op->kind == OP_WRITE || op->kind == OP_WRITE_DONTCACHE;
 }
 
+/* The last of those under way was the last of its batch: all that have come since are the next. */
+static void turn_over(struct simulation *sim, const struct task *task)
+{
+	struct queue waiting = sim->turns;
+
+	if (!task->io.takes_turns || --sim->turns_under_way > 0)
+		return;
+	sim->turns.first = NONE;
+	while (waiting.first != NONE) {
+		sim->turns_under_way++;
+		agenda_add(&sim->agenda, sim->now_ns, EVENT_WOKEN, queue_take(sim, &waiting));
+	}
+}
+
+/* It goes on when the file system says so. */
+static void await(struct simulation *sim, uint32_t task)
+{
+	sim->tasks.at[task].waits_for++;
+	queue_put(sim, &sim->awaiting, task);
+	sim->kernel_wanted = true;
+}
+
+static uint64_t awaited(const struct task *task)
+{
+	return task->io.at.at[task->next_io - 1].offset;
+}
+
+static void wake_awaiting(struct simulation *sim)
+{
+	struct queue waiting = sim->awaiting;
+
+	sim->awaiting.first = NONE;
+	while (waiting.first != NONE) {
+		uint32_t task = queue_take(sim, &waiting);
+
+		if (awaited(&sim->tasks.at[task]) <= sim->model->mount.reached)
+			agenda_add(&sim->agenda, sim->now_ns, EVENT_WOKEN, task);
+		else
+			queue_put(sim, &sim->awaiting, task);
+	}
+}
+
 static void task_done(struct simulation *sim, uint32_t task)
 {
 	struct task *at = &sim->tasks.at[task];
 
 	at->is_under_way = false;
 	sim->tasks_under_way--;
-	if (task == KERNEL)
+	if (task == KERNEL) {
+		sim->kernel_wanted |= sim->model->mount.goes_on;
 		return;
+	}
+	turn_over(sim, at);
 	operation_end(sim->model, &at->op);
-	if (feed_is_started(sim->feed, &at->op) && at->op.kind != OP_COMPUTE &&
-	    at->op.kind != OP_MARK)
+	if (at->is_of_jobs && at->op.kind != OP_COMPUTE && at->op.kind != OP_MARK)
 		recorder_latency(&sim->model->recorder, (enum op_kind)at->op.kind,
 				 sim->now_ns - at->asked_ns);
 	feed_completed(sim->feed, &at->op, task - THREADS, sim->now_ns);
@@ -525,6 +645,8 @@ static void task_goes_on(struct simulation *sim, uint32_t task)
 {
 	struct task *at = &sim->tasks.at[task];
 
+	if (at->is_in_line)
+		return;
 	while (at->next_io < at->io.at.count) {
 		const struct io *next = &at->io.at.at[at->next_io];
 		size_t first;
@@ -534,14 +656,27 @@ static void task_goes_on(struct simulation *sim, uint32_t task)
 
 		if (at->waits_for > 0 && next->begins_phase)
 			break;
+		task_leaves(sim, at, next);
 		/* The kernel's own threads keep as many under way as write-back does. */
-		if (task == KERNEL && at->waits_for >= sim->background_depth)
+		if (task == KERNEL &&
+		    at->waits_for >= (at->io.depth ? at->io.depth : sim->background_depth))
 			break;
+		if (next->kind == IO_AWAIT) {
+			at->next_io++;
+			if (next->offset > sim->model->mount.reached)
+				await(sim, task);
+			continue;
+		}
 		if (task != KERNEL && next->is_background && next->kind != IO_READ) {
 			*array_push(&sim->background.at) = *next;
 			background_count(sim, sim->background.at.count - 1);
 			at->next_io++;
 			continue;
+		}
+		if (!task_passes(sim, task, next)) {
+			at->is_in_line = true;
+			at->waits_for++;
+			return;
 		}
 		first = at->next_io;
 		io = take_merged(sim, &at->io, &at->next_io);
@@ -549,9 +684,12 @@ static void task_goes_on(struct simulation *sim, uint32_t task)
 		count = submit(sim, &io, &at->io, first, at->next_io, task, is_awaited);
 		at->waits_for += is_awaited ? count : 0;
 	}
+	if (at->next_io == at->io.at.count)
+		task_leaves(sim, at, NULL);
 	background_submit(sim);
 	if (at->waits_for > 0)
 		return;
+	gate_done(&sim->gate, task, &sim->woken);
 	if (task != KERNEL && is_throttled(&at->op) && is_dirty_enough(sim)) {
 		queue_put(sim, &sim->throttled, task);
 		return;
@@ -593,6 +731,8 @@ static void background_take(struct simulation *sim, uint32_t file, struct task *
 			writes_of(sim, io.file)->count--;
 	}
 	list->at.count = kept;
+	if (sim->flusher_end > kept)
+		sim->flusher_end = kept;
 	taken = task->io.at.count - own;
 	if (taken == 0)
 		return;
@@ -643,7 +783,7 @@ static void kernel_slice(struct simulation *sim)
 
 	sim->kernel_ns -= ns;
 	sim->busy_ns += ns;
-	event_add(sim, sim->now_ns + ns, KERNEL_COMPUTES, EVENT_COMPUTED);
+	agenda_add(&sim->agenda, sim->now_ns + ns, EVENT_COMPUTED, KERNEL_COMPUTES);
 }
 
 static void kernel_compute(struct simulation *sim)
@@ -679,15 +819,16 @@ static void task_execute(struct simulation *sim, uint32_t task)
 	at->waits_for = 0;
 	model->now_ns = sim->now_ns;
 	model->mount.io = &at->io;
+	cache_flusher_busy(model->cache, sim->background_next < sim->flusher_end);
 	if (!model_carry_out(model, &at->op, sim->error)) {
 		sim->failed = true;
 		return;
 	}
-	background_count(sim, first);
+	flusher_count(sim, first);
 	if (at->op.kind == OP_MARK && at->op.bytes == MARK_COUNTING_BEGINS)
 		start(sim);
 	/* What is there before time begins is not asked of the device. */
-	if (!feed_is_started(sim->feed, &at->op)) {
+	if (!at->is_of_jobs) {
 		forget(sim, &at->io, 0);
 		forget(sim, &sim->background, first);
 		io_list_empty(&at->io);
@@ -703,11 +844,13 @@ static void task_execute(struct simulation *sim, uint32_t task)
 		sync_waits(sim, task, operation_file(model, &at->op));
 	ns = processor_ns(sim, at);
 	sim->busy_ns += ns;
+	sim->kernel_ns += at->io.aside_ns;
+	kernel_compute(sim);
 	if (at->has_borrowed)
 		sim->borrowed_ns += ns;
 	/* So that nothing goes on before the processor's part is done. */
 	at->waits_for++;
-	event_add(sim, sim->now_ns + ns, task, EVENT_COMPUTED);
+	agenda_add(&sim->agenda, sim->now_ns + ns, EVENT_COMPUTED, task);
 }
 
 static void task_begin(struct simulation *sim, const struct op *op, uint32_t thread)
@@ -721,6 +864,9 @@ static void task_begin(struct simulation *sim, const struct op *op, uint32_t thr
 	at->op = *op;
 	at->asked_ns = sim->now_ns;
 	at->is_under_way = true;
+	at->is_of_jobs = feed_is_started(sim->feed, op);
+	if (at->is_of_jobs && sim->started_ns == UINT64_MAX)
+		start(sim);
 	sim->tasks_under_way++;
 	at->has_borrowed = sim->idle_processors == 0 && op->kind != OP_COMPUTE;
 	if (!at->has_borrowed && sim->idle_processors == 0) {
@@ -735,8 +881,25 @@ static void task_begin(struct simulation *sim, const struct op *op, uint32_t thr
 /* The call has done its own part: its first requests go out, whatever it waits for besides. */
 static void task_asks(struct simulation *sim, uint32_t task)
 {
-	sim->tasks.at[task].waits_for--;
+	struct task *at = &sim->tasks.at[task];
+
+	if (at->io.joins && !gate_join(&sim->gate, task))
+		return;
+	at->io.joins = at->is_in_line = false;
+	at->waits_for--;
 	task_goes_on(sim, task);
+}
+
+static void task_takes_turn(struct simulation *sim, uint32_t task)
+{
+	const struct task *at = &sim->tasks.at[task];
+
+	if (at->io.takes_turns && sim->turns_under_way > 0) {
+		queue_put(sim, &sim->turns, task);
+		return;
+	}
+	sim->turns_under_way += at->io.takes_turns;
+	task_asks(sim, task);
 }
 
 static void task_computed(struct simulation *sim, uint32_t task)
@@ -744,7 +907,7 @@ static void task_computed(struct simulation *sim, uint32_t task)
 	struct task *at = &sim->tasks.at[task];
 
 	if (at->op.kind == OP_COMPUTE && sim->borrowed_ns > 0) {
-		event_add(sim, sim->now_ns + sim->borrowed_ns, task, EVENT_COMPUTED);
+		agenda_add(&sim->agenda, sim->now_ns + sim->borrowed_ns, EVENT_COMPUTED, task);
 		sim->borrowed_ns = 0;
 		return;
 	}
@@ -758,9 +921,9 @@ static void task_computed(struct simulation *sim, uint32_t task)
 		return;
 	}
 	if (at->io.sleep_ns > 0)
-		event_add(sim, sim->now_ns + at->io.sleep_ns, task, EVENT_SLEPT);
+		agenda_add(&sim->agenda, sim->now_ns + at->io.sleep_ns, EVENT_SLEPT, task);
 	else
-		task_asks(sim, task);
+		task_takes_turn(sim, task);
 }
 
 /* ---- what time brings ---- */
@@ -772,12 +935,20 @@ static void request_done(struct simulation *sim, uint32_t id)
 	sim->requests.at[id].next_free = sim->free_request;
 	sim->free_request = id;
 	sim->requests_under_way--;
+	if (sim->cfq && request.kind == IO_FLUSH)
+		cfq_flush_done(sim->cfq, sim->now_ns);
+	else if (sim->cfq)
+		cfq_done(sim->cfq, sim->now_ns, id);
 	if (request.kind == IO_READ && request.file) {
 		uint32_t last = sim->reading.at[--sim->reading.count];
 
 		sim->reading.at[request.place] = last;
 		sim->requests.at[last].place = request.place;
 	}
+	if (request.kind == IO_WRITE)
+		sim->written_bytes += bytes_from_pages(request.pages);
+	if (request.has_place)
+		places_give(&sim->places, &sim->woken);
 	written_done(sim, request.written);
 	wait_over(sim, request.waiters);
 	if (request.task == NONE) {
@@ -836,32 +1007,49 @@ static void wake_throttled(struct simulation *sim)
 		task_done(sim, queue_take(sim, &waiting));
 }
 
+/* The file system's threads have their turn, if they are not at work. */
+static void kernel_turn(struct simulation *sim)
+{
+	struct model *model = sim->model;
+	struct task *kernel = &sim->tasks.at[KERNEL];
+
+	if (!model->is_mounted || !model->fs->background || kernel->is_under_way)
+		return;
+	sim->kernel_wanted = false;
+	io_list_empty(&kernel->io);
+	kernel->next_io = 0;
+	kernel->waits_for = 0;
+	model->now_ns = model->mount.now_ns = sim->now_ns;
+	model->mount.io = &kernel->io;
+	model->mount.is_background = true;
+	model->fs->background(&model->mount);
+	model->mount.is_background = false;
+	wake_awaiting(sim);
+	kernel->is_under_way = true;
+	sim->kernel_ns += kernel->io.cpu_ns + kernel->io.aside_ns;
+	kernel_compute(sim);
+	sim->tasks_under_way++;
+	if (kernel->io.sleep_ns > 0) {
+		kernel->waits_for++;
+		agenda_add(&sim->agenda, sim->now_ns + kernel->io.sleep_ns, EVENT_WOKEN, KERNEL);
+	}
+	task_goes_on(sim, KERNEL);
+}
+
 /* Every 100 ms: what is due is written back, and the file system's threads have their turn. */
 static void tick(struct simulation *sim)
 {
 	struct model *model = sim->model;
-	struct task *kernel = &sim->tasks.at[KERNEL];
 	size_t first = sim->background.at.count;
 
 	sim->next_tick_ns = sim->now_ns + TICK_NS;
 	model->now_ns = model->mount.now_ns = sim->now_ns;
+	flusher_pace(sim);
+	cache_flusher_busy(model->cache, sim->background_next < sim->flusher_end);
 	model_write_back(model);
-	background_count(sim, first);
+	flusher_count(sim, first);
 	background_submit(sim);
-	if (model->is_mounted && model->fs->background && !kernel->is_under_way) {
-		io_list_empty(&kernel->io);
-		kernel->next_io = 0;
-		kernel->waits_for = 0;
-		model->mount.io = &kernel->io;
-		model->mount.is_background = true;
-		model->fs->background(&model->mount);
-		model->mount.is_background = false;
-		kernel->is_under_way = true;
-		sim->kernel_ns += kernel->io.cpu_ns;
-		kernel_compute(sim);
-		sim->tasks_under_way++;
-		task_goes_on(sim, KERNEL);
-	}
+	kernel_turn(sim);
 	wake_throttled(sim);
 }
 
@@ -894,11 +1082,9 @@ static bool begin_due(struct simulation *sim)
 		if (!feed_next(sim->feed, sim->now_ns, &op, &thread, &got, &sim->next_source_ns,
 			       sim->error))
 			return false;
-		sim->source_may_have = got;
+		sim->source_may_have = false;
 		if (!got)
 			break;
-		if (sim->started_ns == UINT64_MAX && feed_is_started(sim->feed, &op))
-			start(sim);
 		task_begin(sim, &op, thread);
 		if (sim->failed)
 			return false;
@@ -918,11 +1104,12 @@ static uint64_t next_ns(const struct simulation *sim)
 {
 	uint64_t next = sim->next_source_ns;
 
-	if (sim->events.count > 0)
-		next = least(next, sim->events.at[0].at_ns);
+	next = least(next, agenda_next_ns(&sim->agenda));
 	next = least(next, device_next_ns(sim->device));
+	if (sim->kernel_wanted && !sim->tasks.at[KERNEL].is_under_way)
+		return sim->now_ns;
 	/* Ticks go on as long as somebody lives to see them. */
-	if (next != UINT64_MAX || sim->throttled.first != NONE)
+	if (next != UINT64_MAX || sim->throttled.first != NONE || sim->awaiting.first != NONE)
 		next = least(next, sim->next_tick_ns);
 	if (next != UINT64_MAX && sim->started_ns != UINT64_MAX)
 		next = least(next, sim->next_interval_ns);
@@ -949,20 +1136,25 @@ static bool loop(struct simulation *sim)
 		next = next_ns(sim);
 		sim->now_ns = next > sim->now_ns ? next : sim->now_ns;
 		device_completions(sim);
-		while (sim->events.count > 0 && sim->events.at[0].at_ns <= sim->now_ns) {
-			struct event event = event_take(sim);
+		while (agenda_next_ns(&sim->agenda) <= sim->now_ns) {
+			struct agenda_entry event = agenda_take(&sim->agenda);
 
-			if (event.kind == EVENT_COMPUTED)
-				task_computed(sim, event.task);
+			if (event.what == EVENT_COMPUTED)
+				task_computed(sim, event.id);
+			else if (event.what == EVENT_SLEPT)
+				task_takes_turn(sim, event.id);
 			else
-				task_asks(sim, event.task);
+				task_asks(sim, event.id);
 			if (sim->failed)
 				return false;
 		}
 		if (sim->next_tick_ns <= sim->now_ns)
 			tick(sim);
+		if (sim->kernel_wanted)
+			kernel_turn(sim);
 		if (sim->started_ns != UINT64_MAX && sim->next_interval_ns <= sim->now_ns)
 			interval_end(sim);
+		woken_wake(sim);
 	}
 }
 
@@ -989,15 +1181,23 @@ bool simulation_run(struct model *model, struct error *error)
 		.source_may_have = true,
 		.runnable = {.first = NONE},
 		.throttled = {.first = NONE},
+		.turns = {.first = NONE},
+		.awaiting = {.first = NONE},
 		.processors = model->options->processors,
 		.idle_processors = model->options->processors,
 		.background_depth = cache_write_back_depth(model->cache),
+		.write_back_holds = cache_write_back_holds(model->cache),
+		.bandwidth = bandwidth_initial(),
 		.error = error,
 	};
 	bool done;
 
 	sim.request_bytes_max = device_request_bytes_max(sim.device);
+	if (cache_elevator_is_cfq(model->cache) && device_is_sata_flash(sim.device))
+		sim.cfq = cfq_create(sim.device);
 	model->background = &sim.background;
+	sim.turn_bytes =
+		bytes_from_pages(cache_flusher_pace(model->cache, sim.bandwidth.mean_bytes_per_s));
 	for (int i = 0; i < THREADS; i++)
 		(void)array_push(&sim.tasks);
 	model->source->foresight = (struct op_foresight){model, model_expect};
@@ -1013,13 +1213,17 @@ bool simulation_run(struct model *model, struct error *error)
 	for (size_t i = 0; i < sim.tasks.count; i++)
 		array_deinit(&sim.tasks.at[i].io.at);
 	array_deinit(&sim.tasks);
-	array_deinit(&sim.events);
+	agenda_deinit(&sim.agenda);
 	array_deinit(&sim.requests);
 	array_deinit(&sim.reading);
 	array_deinit(&sim.waiters);
 	array_deinit(&sim.written);
 	array_deinit(&sim.background.at);
 	array_deinit(&sim.file_writes);
+	gate_deinit(&sim.gate);
+	places_deinit(&sim.places);
+	array_deinit(&sim.woken.list);
+	cfq_destroy(sim.cfq);
 	device_destroy(sim.device);
 	feed_destroy(sim.feed);
 	return done;

@@ -4,7 +4,7 @@
 
 static struct model_moment moment_of(struct model *model, const struct op *op, uint32_t stream)
 {
-	bool is_of_file = op->kind != OP_MARK && op->kind != OP_SYNC && op->kind != OP_COMPUTE;
+	bool is_of_file = op->kind != OP_MARK && !op_kind_is_of_no_file(op->kind);
 
 	return (struct model_moment){
 		.cache = model->cache,

@@ -226,3 +226,13 @@ bool calls_touch(struct calls *calls, const struct calls_when *when, uint64_t ad
 	return each_piece(calls, when, address, bytes,
 			  is_write && at && at->is_shared ? OP_MMAP_WRITE : OP_MMAP_READ) > 0;
 }
+
+void calls_touch_file(struct calls *calls, const struct calls_when *when, int fd, uint64_t offset,
+		      uint64_t bytes, bool is_write)
+{
+	uint32_t open = open_of(calls, when, fd);
+
+	if (open != NONE)
+		emit_open(calls, when, is_write ? OP_MMAP_WRITE : OP_MMAP_READ, open, offset,
+			  bytes);
+}

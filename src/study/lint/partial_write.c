@@ -29,7 +29,7 @@ static void before(struct lint_run *run, void *state, const struct model_moment 
 
 	(void)run;
 	partial->current = 0;
-	if (op->kind != OP_WRITE || !moment->file)
+	if (!lint_is_write(moment))
 		return;
 	partial->current = tally_find(&partial->tallies, op->path, moment->stream, 0) + 1;
 	tally = &partial->tallies.list.at[partial->current - 1];

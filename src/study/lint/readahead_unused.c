@@ -29,7 +29,7 @@ static void before(struct lint_run *run, void *state, const struct model_moment 
 	struct lint_range range;
 
 	(void)run;
-	if (!lint_is_read(moment) && !(moment->op->kind == OP_WRITE && moment->file))
+	if (!lint_is_read(moment) && !lint_is_write(moment))
 		return;
 	range = lint_touched(moment);
 	for (uint64_t page = range.first; page < range.end; page++) {

@@ -37,7 +37,7 @@
  */
 #include <inttypes.h>
 
-#include "machine/model/device/agenda.h"
+#include "machine/model/agenda.h"
 #include "machine/model/device/kind.h"
 #include "machine/model/device/profile.h"
 #include "machine/model/device/queue.h"
@@ -53,7 +53,7 @@ struct flash_parameters {
 	uint64_t channel_bytes_per_s, stripe_bytes;
 	uint64_t read_bytes_per_s, write_bytes_per_s;
 	uint64_t read_iops, write_iops;
-	uint64_t cache_bytes, drain_begin_bytes, drain_bytes_per_s;
+	uint64_t cache_bytes, drain_begin_bytes, drain_bytes_per_s, drain_idle_ns;
 	uint64_t flush_ns, flush_bytes_per_s;
 	bool is_volatile;
 	uint32_t flush_holds;
@@ -98,6 +98,9 @@ static const struct schema_key keys[] = {
 		    "at which the cache goes into the cells; required with a cache"),
 	PROFILE_KEY(drain_begin, SIZE, drain_begin_bytes, "0", 0, PROFILE_BYTES_MAX,
 		    "so much comes together before it does"),
+	PROFILE_KEY(drain_idle, TIME, drain_idle_ns, "0", 0, SPREAD_NS_MAX,
+		    "so long nobody must have asked for anything before it does by itself; until "
+		    "then only a full cache is drained, as far as writes need it"),
 	PROFILE_KEY(flush_time, TIME, flush_ns, "0", 0, SPREAD_NS_MAX,
 		    "of a flush, besides what the cache holds"),
 	PROFILE_KEY(flush_bandwidth, BANDWIDTH, flush_bytes_per_s, "", 1, PROFILE_BANDWIDTH_MAX,
@@ -142,6 +145,7 @@ struct flash {
 	uint64_t cached_bytes;
 	uint64_t draining_bytes; /* 0: no drain; leave the cache at drain_ns */
 	uint64_t drain_ns;
+	uint64_t idle_ns; /* drain_idle: when it begins by itself, if nobody asks until then */
 	uint64_t safe_ns; /* when all that the cache has taken is safe */
 	uint64_t *die_free_ns;
 	uint64_t next_die, programs;
@@ -253,7 +257,10 @@ static void drain_go_on(struct flash *flash, uint64_t now_ns)
 static void drained(struct flash *flash, uint64_t now_ns)
 {
 	flash->cached_bytes -= flash->draining_bytes;
-	drain_go_on(flash, now_ns);
+	flash->draining_bytes = 0;
+	/* Who waits for room has it go on (requests_start()). */
+	if (!flash->parameters->drain_idle_ns || now_ns >= flash->idle_ns)
+		drain_go_on(flash, now_ns);
 }
 
 /* ---- requests ---- */
@@ -313,7 +320,8 @@ static void accept_start(struct flash *flash, uint64_t now_ns, uint32_t id)
 	flash->cached_bytes += flight->bytes;
 	flash->safe_ns = later(flash->safe_ns, now_ns) + pace_ns(flash->flush_pace, flight->bytes);
 	agenda_add(&flash->agenda, service_ns(flash, flight, now_ns), FLASH_ACCEPTED, id);
-	if (!flash->draining_bytes && flash->cached_bytes > flash->parameters->drain_begin_bytes)
+	if (!flash->draining_bytes && !flash->parameters->drain_idle_ns &&
+	    flash->cached_bytes > flash->parameters->drain_begin_bytes)
 		drain_go_on(flash, now_ns);
 }
 
@@ -355,6 +363,11 @@ static bool flush_is_alone(const struct flash *flash)
 	return flash->parameters->flush_holds == HOLDS_EVERYTHING && flash->parameters->cache_bytes;
 }
 
+static bool is_sata(const struct device *device)
+{
+	return flush_is_alone((const struct flash *)device);
+}
+
 /* Those that wait begin, as one. */
 static void flush_start(struct flash *flash, uint64_t now_ns)
 {
@@ -392,6 +405,7 @@ static void submit(struct device *device, uint64_t now_ns, const struct device_r
 	struct flash *flash = (struct flash *)device;
 	uint32_t id = flight_take(&flash->flights, request, now_ns);
 
+	flash->idle_ns = now_ns + flash->parameters->drain_idle_ns;
 	if (request->op == DEVICE_FLUSH)
 		ring_push(&flash->flushes, id);
 	else if (request->op == DEVICE_WRITE && flash->parameters->cache_bytes)
@@ -401,12 +415,22 @@ static void submit(struct device *device, uint64_t now_ns, const struct device_r
 	dispatch(flash, now_ns);
 }
 
+/* When the drain does its next step. */
+static uint64_t drain_next_ns(const struct flash *flash)
+{
+	if (flash->draining_bytes)
+		return flash->drain_ns;
+	return flash->parameters->drain_idle_ns && flash->base.under_way == 0 &&
+			       flash->cached_bytes > flash->parameters->drain_begin_bytes
+		       ? flash->idle_ns
+		       : UINT64_MAX;
+}
+
 static uint64_t next_ns(const struct device *device)
 {
 	const struct flash *flash = (const struct flash *)device;
 
-	return lesser(agenda_next_ns(&flash->agenda),
-		      flash->draining_bytes ? flash->drain_ns : UINT64_MAX);
+	return lesser(agenda_next_ns(&flash->agenda), drain_next_ns(flash));
 }
 
 static void happen(struct flash *flash, const struct agenda_entry *entry)
@@ -433,7 +457,7 @@ static void run(struct device *device, uint64_t now_ns)
 	uint64_t at_ns;
 
 	while ((at_ns = next_ns(device)) <= now_ns) {
-		if (flash->draining_bytes && flash->drain_ns == at_ns) {
+		if (drain_next_ns(flash) == at_ns) {
 			drained(flash, at_ns);
 		} else {
 			struct agenda_entry entry = agenda_take(&flash->agenda);
@@ -452,6 +476,7 @@ const struct device_kind device_kind_flash = {
 	.key_count = sizeof(keys) / sizeof(keys[0]),
 	.parameters_bytes = sizeof(struct flash_parameters),
 	.check = check,
+	.is_sata = is_sata,
 	.create = create,
 	.destroy = destroy,
 	.submit = submit,

@@ -35,6 +35,9 @@ struct device_kind {
 	/* How large it is by its profile, bytes. NULL: as large as it is wanted. */
 	uint64_t (*size)(const void *parameters);
 
+	/* Flash behind SATA? NULL: no. */
+	bool (*is_sata)(const struct device *device);
+
 	struct device *(*create)(const void *parameters, uint64_t size_bytes, uint64_t seed);
 	void (*destroy)(struct device *device);
 

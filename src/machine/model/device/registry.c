@@ -39,6 +39,11 @@ uint64_t device_request_bytes_max(const struct device *device)
 	return device->request_bytes_max;
 }
 
+bool device_is_sata_flash(const struct device *device)
+{
+	return device->kind->is_sata && device->kind->is_sata(device);
+}
+
 static void time_pass(struct device *device, uint64_t now_ns)
 {
 	assert(now_ns >= device->now_ns);

@@ -312,6 +312,7 @@ const struct filesystem filesystem_ext4 = {
 	.write_back = ext4_write_back,
 	.sync = ext4_sync,
 	.renamed = ext4_renamed,
+	.written = ext4_written,
 	.resized = ext4_resized,
 	.allocated = ext4_allocated,
 	.background = ext4_background,

@@ -28,6 +28,7 @@ enum {
 	WRITE_BLOCKS = 2048,   /* allocated at once in write-back: MAX_WRITEPAGES_EXTENT_LEN */
 	READ_BLOCKS = 1 << 20, /* the device cuts */
 	INODE_EXTENTS = 4,
+	JIFFY_NS = 4 * 1000 * 1000, /* CONFIG_HZ=250, Kconfig's and Debian's */
 	RESERVED_PER_CENT = 5,
 	INODE_TABLE_SHARE = 64, /* of the device: 256 bytes for each 16 KiB */
 	OTHER_SHARE = 1024,
@@ -217,6 +218,8 @@ static void inode_change(struct filesystem_mount *mount, uint32_t file, enum cha
 	struct ext4_file *at = file_of(time, file);
 	uint64_t pages = space_pages(time->space, file);
 
+	if (!mount->is_background)
+		mount->io->joins = true;
 	ext4_block_change(mount, ext4_inode_block(at->inode - 1));
 	if (change == CHANGE_MAP &&
 	    space_runs(time->space, file) + pages / GROUP_DATA_BLOCKS > INODE_EXTENTS)
@@ -419,7 +422,8 @@ void ext4_write_back(struct filesystem_mount *mount, uint32_t file, uint64_t ind
 	changed = fill(mount, file, index, pages, WRITE_BLOCKS, SPACE_WRITTEN);
 	changed |= space_convert(fs->time->space, file, index, pages);
 	space_transfer(fs->time->space, mount, IO_WRITE, file, index, pages, WRITE_BLOCKS);
-	inode_change(mount, file, changed ? CHANGE_MAP : CHANGE_STAMP);
+	if (changed)
+		inode_change(mount, file, CHANGE_MAP);
 }
 
 void ext4_sync(struct filesystem_mount *mount, uint32_t node, bool data_only)
@@ -428,6 +432,8 @@ void ext4_sync(struct filesystem_mount *mount, uint32_t node, bool data_only)
 	const struct tree_node *at = &mount->tree->nodes.at[node];
 	const struct ext4_file *file = file_of(fs->time, mount_file(mount, node));
 	bool must_flush = mount->syncs_all || !at->is_directory;
+	bool is_committing = (data_only ? file->data_id : file->sync_id) + 1 == fs->transaction_id;
+	size_t first;
 
 	/* A directory, or everything: all that runs. */
 	if (at->is_directory || (data_only ? file->data_id : file->sync_id) == fs->transaction_id) {
@@ -436,8 +442,23 @@ void ext4_sync(struct filesystem_mount *mount, uint32_t node, bool data_only)
 	}
 	if (must_flush) {
 		mount_then(mount);
+		first = mount->io->at.count;
 		mount_flush(mount);
+		if (mount->io->at.count > first)
+			mount->io->at.at[first].follows = is_committing;
 	}
+}
+
+/* file_update_time(), ext4_dirty_inode(): the coarse clock has gone on since the last time. */
+void ext4_written(struct filesystem_mount *mount, uint32_t file)
+{
+	struct ext4_file *at = file_of(mount->state->time, file);
+	uint64_t stamp = mount->now_ns / JIFFY_NS + 1;
+
+	if (!at->inode || at->stamp == stamp)
+		return;
+	at->stamp = stamp;
+	inode_change(mount, file, CHANGE_STAMP);
 }
 
 void ext4_resized(struct filesystem_mount *mount, uint32_t node, uint64_t old_bytes,
@@ -472,7 +493,11 @@ void ext4_background(struct filesystem_mount *mount)
 	struct filesystem_state *fs = mount->state;
 
 	if (!ext4_transaction_is_empty(fs) &&
-	    mount->now_ns - fs->transaction_began_ns >= COMMIT_SECONDS * NS_PER_SECOND)
+	    mount->now_ns - fs->transaction_began_ns >= COMMIT_SECONDS * NS_PER_SECOND) {
+		/* The journal's thread: WRITE_SYNC. */
+		mount->is_background = false;
 		ext4_transaction_commit(mount);
+		mount->is_background = true;
+	}
 	ext4_asides_write(mount);
 }

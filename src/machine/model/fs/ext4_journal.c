@@ -134,12 +134,18 @@ static void transaction_write(struct filesystem_mount *mount)
 {
 	struct ext4_time *time = mount->state->time;
 	uint64_t blocks = mount->state->transaction.count + time->aside_count;
+	size_t first, record;
 
 	mount_cpu(mount, COMMIT_CPU_NS);
 	mount_then(mount);
+	first = mount->io->at.count;
 	journal_write(mount, blocks + (blocks + TAGS_PER_BLOCK - 1) / TAGS_PER_BLOCK);
+	record = mount->io->at.count;
 	mount_write_durable(mount, (time->journal_start + time->journal_next) * BLOCK_BYTES,
 			    BLOCK_BYTES);
+	/* Whom the journal's own thread does it for does not wait. */
+	mount->io->at.at[first].closes = !mount->is_background;
+	mount->io->at.at[record].opens = !mount->is_background;
 	time->journal_next = (time->journal_next + 1) % time->journal_blocks;
 	time->aside_count = 0;
 }

@@ -60,6 +60,7 @@ struct ext4_file {
 	uint32_t inode; /* and 1 more; 0: no such file (any more) */
 	/* transactions that fsync, and fdatasync, must see committed */
 	uint32_t sync_id, data_id;
+	uint64_t stamp; /* of its last change, in jiffies, and 1 more */
 };
 
 struct aside_name {
@@ -128,6 +129,7 @@ void ext4_fetch(struct filesystem_mount *mount, uint32_t file, uint64_t index, u
 void ext4_write_back(struct filesystem_mount *mount, uint32_t file, uint64_t index, uint64_t pages);
 void ext4_sync(struct filesystem_mount *mount, uint32_t node, bool data_only);
 void ext4_renamed(struct filesystem_mount *mount, uint32_t from, uint32_t to);
+void ext4_written(struct filesystem_mount *mount, uint32_t file);
 void ext4_resized(struct filesystem_mount *mount, uint32_t node, uint64_t old_bytes,
 		  uint64_t new_bytes);
 void ext4_allocated(struct filesystem_mount *mount, uint32_t node, uint64_t offset, uint64_t bytes);

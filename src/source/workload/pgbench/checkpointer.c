@@ -23,6 +23,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/prefetch.h"
 #include "base/size.h"
 
 enum {
@@ -51,6 +52,15 @@ static uint32_t order_of(const struct pgbench *pg, uint32_t block)
 	return block - pg->relations[REL_HISTORY].first;
 }
 
+/* 9.5: from where the next buffer is taken, as those are needed soonest. */
+static uint32_t order_in_pool(const struct pgbench *pg, uint32_t buffer)
+{
+	const struct buffers *buffers = &pg->buffers;
+
+	return buffer >= buffers->hand ? buffer - buffers->hand
+				       : buffer + buffers->count - buffers->hand;
+}
+
 static int order_compare(const void *a, const void *b)
 {
 	const uint64_t *left = a, *right = b;
@@ -62,7 +72,7 @@ static void dirty_collect(struct pgbench *pg)
 {
 	struct checkpoint *checkpoint = &pg->checkpoint;
 
-	checkpoint->to_write = checkpoint->done = 0;
+	checkpoint->to_write = checkpoint->done = checkpoint->progress = 0;
 	for (uint32_t i = 0; i < pg->buffers.used; i++) {
 		struct buffer *buffer = &pg->buffers.at[i];
 
@@ -70,7 +80,11 @@ static void dirty_collect(struct pgbench *pg)
 			continue;
 		buffer->flags |= BUFFER_NEEDED;
 		checkpoint->sorted[checkpoint->to_write++] =
-			(uint64_t)order_of(pg, buffer->block) << 32 | i;
+			(uint64_t)(pg->options->version == VERSION_9_5
+					   ? order_in_pool(pg, i)
+					   : order_of(pg, buffer->block))
+				<< 32 |
+			i;
 	}
 	qsort(checkpoint->sorted, checkpoint->to_write, sizeof(*checkpoint->sorted), order_compare);
 }
@@ -81,7 +95,7 @@ static bool is_ahead(const struct pgbench *pg)
 	const struct checkpoint *checkpoint = &pg->checkpoint;
 	/* done / to_write * target >= part, both sides times all divisors */
 	unsigned __int128 progress =
-		(unsigned __int128)checkpoint->done * pg->options->completion_target_ppm;
+		(unsigned __int128)checkpoint->progress * pg->options->completion_target_ppm;
 	uint64_t journal = pg->wal.inserted - checkpoint->begun_lsn;
 	uint64_t elapsed = pg->now_ns - checkpoint->begun_ns;
 	unsigned __int128 whole = (unsigned __int128)checkpoint->to_write * 1000000;
@@ -102,7 +116,7 @@ static void blocks_prefetch(struct pgbench *pg)
 
 	if (checkpoint->to_write - checkpoint->done <= AHEAD_BUFFER)
 		return;
-	__builtin_prefetch(&pg->buffers.at[(uint32_t)next[AHEAD_BUFFER]], 1);
+	prefetch_write(&pg->buffers.at[(uint32_t)next[AHEAD_BUFFER]]);
 	for (uint32_t ahead = AHEAD_SOONER; ahead <= AHEAD_LATER; ahead += 2) {
 		const struct buffer *buffer = &pg->buffers.at[(uint32_t)next[ahead]];
 
@@ -129,8 +143,14 @@ static enum turn blocks_write(struct pgbench *pg, struct process *process, struc
 		frame->buffer = (uint32_t)checkpoint->sorted[checkpoint->done++];
 		buffer = &pg->buffers.at[frame->buffer];
 		frame->step = BLOCKS_PACE;
-		if (!(buffer->flags & BUFFER_NEEDED))
+		if (pg->options->version != VERSION_9_5)
+			checkpoint->progress = checkpoint->done;
+		if (!(buffer->flags & BUFFER_NEEDED)) {
+			/* 9.5 counts what it writes itself, and so falls behind. */
+			if (pg->options->version == VERSION_9_5)
+				frame->step = BLOCKS_NEXT;
 			return TURN_ON;
+		}
 		frame->step = BLOCKS_WRITTEN;
 		frame->block = buffer->block;
 		buffer->pins++;
@@ -138,6 +158,11 @@ static enum turn blocks_write(struct pgbench *pg, struct process *process, struc
 		return TURN_ON;
 	case BLOCKS_WRITTEN:
 		pg->buffers.at[frame->buffer].pins--;
+		if (pg->options->version == VERSION_9_5) {
+			checkpoint->progress++;
+			frame->step = BLOCKS_PACE;
+			return TURN_ON;
+		}
 		checkpoint->hints[checkpoint->hint_count++] = frame->block;
 		frame->step =
 			checkpoint->hint_count == CHECKPOINTER_HINTS ? BLOCKS_HINT : BLOCKS_PACE;
@@ -219,7 +244,8 @@ static enum turn state_write(struct pgbench *pg, struct process *process, struct
 		return op_make(pg, process, OP_WRITE, STREAM_OTHER, path,
 			       page % CLOG_PAGES_PER_FILE * BLOCK_BYTES, BLOCK_BYTES);
 	default:
-		if (frame->at == DIRECTORIES)
+		/* SimpleLruFlush(), CheckPointLogicalRewriteHeap(): 9.5 syncs no directories. */
+		if (frame->at == DIRECTORIES || pg->options->version == VERSION_9_5)
 			return routine_done(process);
 		return sync_one(pg, process, STREAM_OTHER, directories[frame->at++]);
 	}
@@ -275,8 +301,8 @@ static enum turn segments_clear(struct pgbench *pg, struct process *process, str
 
 	switch (frame->step) {
 	case OLD_NEXT:
-		if (wal->first_segment < wal->redo / SEGMENT_BYTES) {
-			last = segment_recycle_last(pg, wal->redo);
+		if (wal->first_segment < pg->checkpoint.kept_lsn / SEGMENT_BYTES) {
+			last = segment_recycle_last(pg, pg->checkpoint.kept_lsn);
 			routine_call(process, pg->options->wal_recycle && wal->end_segment <= last
 						      ? segment_recycle
 						      : segment_remove);
@@ -349,6 +375,8 @@ enum turn checkpointer_main(struct pgbench *pg, struct process *process, struct 
 	case CHECKPOINT_CLEAR:
 		frame->step = CHECKPOINT_END;
 		distance_update(checkpoint, pg->wal.redo - checkpoint->redo_before);
+		checkpoint->kept_lsn = pg->options->version == VERSION_9_5 ? checkpoint->redo_before
+									   : pg->wal.redo;
 		routine_call(process, segments_clear);
 		return TURN_ON;
 	default:

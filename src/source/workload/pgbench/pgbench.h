@@ -47,6 +47,8 @@ enum {
 enum wal_level { WAL_LEVEL_MINIMAL, WAL_LEVEL_REPLICA };
 enum dontneed { DONTNEED_AUTO, DONTNEED_NEVER, DONTNEED_CLOSE, DONTNEED_RECYCLE };
 enum warm { WARM_NO, WARM_CACHED };
+/* Of the server: 9.5 is what the development branch was, too, until March 2016. */
+enum version { VERSION_9_5, VERSION_15 };
 
 struct pgbench_options {
 	uint64_t scale, clients, transactions, warm_up;
@@ -63,6 +65,7 @@ struct pgbench_options {
 	uint32_t warm;
 	uint64_t wal_segments;
 	const char *directory;
+	uint32_t version;
 };
 
 enum stream_id { STREAM_HEAP, STREAM_INDEX, STREAM_WAL, STREAM_HISTORY, STREAM_OTHER };
@@ -158,13 +161,26 @@ enum {
 
 struct buffer {
 	uint32_t block, next; /* in its bucket; BUFFER_NONE ends */
-	uint64_t lsn : 40;    /* of the last change, in units of 8 bytes, rounded up */
-	uint64_t pins : 16;
-	uint64_t usage : 3;
-	uint64_t flags : 5;
+	uint32_t lsn_low;     /* buffer_lsn() */
+	uint8_t lsn_high;
+	uint8_t usage : 3;
+	uint8_t flags : 5;
+	uint16_t pins;
 };
 
 static_assert(sizeof(struct buffer) == 16, "two or three of them in a cache line");
+
+/* Of the last change, in units of 8 bytes, rounded up: 40 bits. */
+static inline uint64_t buffer_lsn(const struct buffer *buffer)
+{
+	return ((uint64_t)buffer->lsn_high << 32 | buffer->lsn_low) * 8;
+}
+
+static inline void buffer_lsn_set(struct buffer *buffer, uint64_t lsn)
+{
+	buffer->lsn_low = (uint32_t)(lsn / 8);
+	buffer->lsn_high = (uint8_t)(lsn / 8 >> 32);
+}
 
 struct buffers {
 	struct buffer *at;
@@ -206,9 +222,11 @@ struct wal {
 struct checkpoint {
 	bool is_requested;
 	uint64_t begun_ns, begun_lsn, redo_before;
+	uint64_t kept_lsn; /* the journal is kept from here on */
 	uint64_t distance_estimate;
 	uint64_t *sorted; /* block (history first) << 32 | buffer */
 	uint32_t to_write, done;
+	uint32_t progress; /* of them, as the checkpointer counts */
 	uint32_t hints[CHECKPOINTER_HINTS], hint_count;
 	uint64_t recycle_end, recycle_first_free; /* segments */
 	uint32_t relation, file;                  /* being synced */
@@ -355,6 +373,7 @@ struct pgbench {
 	uint32_t warm_label;
 	uint32_t setup_phase, setup_relation, setup_file;
 	uint64_t setup_offset;
+	bool setup_is_advised;
 	struct counts count;
 };
 
@@ -437,7 +456,8 @@ bool pool_init(struct pgbench *pg, struct error *error);
 uint32_t buffer_find(const struct pgbench *pg, uint32_t block);
 /*
  * It will be looked for: bring in what that needs, step by step, each some ops after the one before.
- * The last two are for a block that is not in the pool, and so will be read.
+ * The last two are for a block that is not in the pool, and so will be read by `process`; NULL: it
+ * will be there.
  */
 enum block_step { BLOCK_BUCKET, BLOCK_BUFFER, BLOCK_SOON, BLOCK_SOONER };
 void block_prefetch(struct pgbench *pg, const struct process *process, uint32_t block,

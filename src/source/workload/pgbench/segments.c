@@ -61,8 +61,9 @@ void segments_init(struct pgbench *pg)
 	wal->segments_max = options->max_wal_bytes / SEGMENT_BYTES;
 	wal->segments_min = options->min_wal_bytes / SEGMENT_BYTES;
 	/* CalculateCheckpointSegments(). */
-	wal->checkpoint_segments =
-		wal->segments_max * 1000000 / (1000000 + options->completion_target_ppm);
+	wal->checkpoint_segments = wal->segments_max * 1000000 /
+				   ((options->version == VERSION_9_5 ? 2000000 : 1000000) +
+				    options->completion_target_ppm);
 	if (wal->checkpoint_segments < 1)
 		wal->checkpoint_segments = 1;
 	for (uint64_t i = 0; i < 1 + options->wal_segments; i++)
@@ -85,9 +86,10 @@ uint64_t segment_recycle_last(const struct pgbench *pg, uint64_t redo)
 	uint64_t low = redo / SEGMENT_BYTES + wal->segments_min - 1;
 	uint64_t high = redo / SEGMENT_BYTES + wal->segments_max - 1;
 	/* 10 % more than what will be written until the next one has completed. */
-	uint64_t ahead =
-		(uint64_t)((unsigned __int128)pg->checkpoint.distance_estimate *
-			   (1000000 + pg->options->completion_target_ppm) * 110 / 100000000);
+	uint64_t ahead = (uint64_t)((unsigned __int128)pg->checkpoint.distance_estimate *
+				    ((pg->options->version == VERSION_9_5 ? 2000000 : 1000000) +
+				     pg->options->completion_target_ppm) *
+				    110 / 100000000);
 	uint64_t last = (redo + ahead + SEGMENT_BYTES - 1) / SEGMENT_BYTES;
 
 	if (last < low)
@@ -95,9 +97,15 @@ uint64_t segment_recycle_last(const struct pgbench *pg, uint64_t redo)
 	return last > high ? high : last;
 }
 
-static enum turn sync_path(struct pgbench *pg, struct process *process, uint32_t path)
+/* durable_rename(), durable_unlink(): until March 2016 (1d4a0ab19a7) names were changed, and no more. */
+static bool names_are_synced(const struct pgbench *pg)
 {
-	if (!pg->options->fsync)
+	return pg->options->fsync && pg->options->version != VERSION_9_5;
+}
+
+static enum turn sync_name(struct pgbench *pg, struct process *process, uint32_t path)
+{
+	if (!names_are_synced(pg))
 		return TURN_ON;
 	return op_make(pg, process, OP_FSYNC, STREAM_WAL, path, 0, 0);
 }
@@ -139,9 +147,13 @@ enum turn segment_create(struct pgbench *pg, struct process *process, struct fra
 			frame->step = CREATE_SYNC;
 		return op_make(pg, process, OP_WRITE, STREAM_WAL, temporary, offset, ZERO_BYTES);
 	case CREATE_SYNC:
+		frame->step = CREATE_SYNC_AGAIN;
+		if (!pg->options->fsync)
+			return TURN_ON;
+		return op_make(pg, process, OP_FSYNC, STREAM_WAL, temporary, 0, 0);
 	case CREATE_SYNC_AGAIN:
-		frame->step++;
-		return sync_path(pg, process, temporary);
+		frame->step = CREATE_RENAME;
+		return sync_name(pg, process, temporary);
 	case CREATE_RENAME:
 		frame->step = CREATE_SYNC_NEW;
 		pg->count.created++;
@@ -152,10 +164,10 @@ enum turn segment_create(struct pgbench *pg, struct process *process, struct fra
 		return TURN_OP;
 	case CREATE_SYNC_NEW:
 		frame->step = CREATE_SYNC_DIRECTORY;
-		return sync_path(pg, process, pg->wal.files.at[frame->segment_file].path);
+		return sync_name(pg, process, pg->wal.files.at[frame->segment_file].path);
 	case CREATE_SYNC_DIRECTORY:
 		frame->step = CREATE_CLOSE;
-		return sync_path(pg, process, pg->path_wal);
+		return sync_name(pg, process, pg->path_wal);
 	case CREATE_CLOSE:
 		frame->step = CREATE_DONE;
 		if (!frame->is_new)
@@ -191,7 +203,7 @@ enum turn segment_recycle(struct pgbench *pg, struct process *process, struct fr
 			return op_make(pg, process, OP_FADVISE_DONTNEED, STREAM_WAL, frame->block,
 				       0, 0);
 		}
-		return sync_path(pg, process, frame->block);
+		return sync_name(pg, process, frame->block);
 	case OLD_RENAME:
 		frame->step = OLD_SYNC_NEW;
 		pg->count.recycled++;
@@ -202,17 +214,17 @@ enum turn segment_recycle(struct pgbench *pg, struct process *process, struct fr
 		return TURN_OP;
 	case OLD_SYNC_NEW:
 		frame->step = OLD_CLOSE;
-		return sync_path(pg, process, wal->files.at[frame->segment_file].path);
+		return sync_name(pg, process, wal->files.at[frame->segment_file].path);
 	case OLD_CLOSE:
 		frame->step = OLD_SYNC_DIRECTORY;
 		/* Nobody opened it if nothing was synced. */
-		if (!pg->options->fsync && dontneed_when(pg) != DONTNEED_RECYCLE)
+		if (!names_are_synced(pg) && dontneed_when(pg) != DONTNEED_RECYCLE)
 			return TURN_ON;
 		return op_make(pg, process, OP_CLOSE, STREAM_WAL,
 			       wal->files.at[frame->segment_file].path, 0, 0);
 	case OLD_SYNC_DIRECTORY:
 		frame->step = OLD_DONE;
-		return sync_path(pg, process, pg->path_wal);
+		return sync_name(pg, process, pg->path_wal);
 	default:
 		return routine_done(process);
 	}
@@ -229,7 +241,7 @@ enum turn segment_remove(struct pgbench *pg, struct process *process, struct fra
 		return op_make(pg, process, OP_UNLINK, STREAM_WAL, frame->block, 0, 0);
 	case OLD_SYNC_DIRECTORY:
 		frame->step = OLD_DONE;
-		return sync_path(pg, process, pg->path_wal);
+		return sync_name(pg, process, pg->path_wal);
 	default:
 		return routine_done(process);
 	}

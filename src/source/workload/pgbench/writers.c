@@ -152,8 +152,10 @@ enum turn writer_main(struct pgbench *pg, struct process *process, struct frame 
 		pg->buffers.at[frame->buffer].pins--;
 		writer->written++;
 		writer->reusable++;
-		writer->hints[writer->hint_count++] = frame->block;
 		frame->step = WRITER_NEXT;
+		if (pg->options->version == VERSION_9_5)
+			return TURN_ON;
+		writer->hints[writer->hint_count++] = frame->block;
 		if (writer->hint_count < WRITER_HINTS)
 			return TURN_ON;
 		qsort(writer->hints, writer->hint_count, sizeof(writer->hints[0]), block_compare);
