@@ -32,6 +32,15 @@ static bool is_delivered(const struct calls *calls, uint32_t file, enum op_kind 
 	       (!at->is_directory || is_for_directories(kind));
 }
 
+/* What needs no descriptor needs a name that is there, or somebody else's descriptor. */
+void emit_reached(struct calls *calls, const struct calls_when *when, enum op_kind kind,
+		  uint32_t file, uint32_t name, uint64_t offset, uint64_t bytes)
+{
+	if (name_is_there(calls, name) ||
+	    (file_is_held(calls, file, name) && !calls->files.at[file].is_directory))
+		emit_as(calls, when, kind, file, name, offset, bytes);
+}
+
 /* By this one of its names. */
 void emit_as(struct calls *calls, const struct calls_when *when, enum op_kind kind, uint32_t file,
 	     uint32_t name, uint64_t offset, uint64_t bytes)
@@ -54,16 +63,25 @@ void emit(struct calls *calls, const struct calls_when *when, enum op_kind kind,
 void emit_open(struct calls *calls, const struct calls_when *when, enum op_kind kind, uint32_t open,
 	       uint64_t offset, uint64_t bytes)
 {
-	uint32_t file = calls->opens.at[open].file;
+	uint32_t file = calls->opens.at[open].file, name = calls->opens.at[open].op_name;
 
 	if (file == NONE || !is_delivered(calls, file, kind))
 		return;
+	if (!name_is_there(calls, name) && !file_is_held(calls, file, name)) {
+		/* Its name went before anybody was known to have it open. */
+		if (calls->files.at[file].is_directory)
+			return;
+		calls->counts.changes_unseen++;
+		deleted_made(calls, when, file, name);
+		if (kind == OP_OPEN || kind == OP_CREATE)
+			return;
+	}
 	/* Of a directory all is metadata. */
 	if (calls->files.at[file].is_directory)
 		kind = kind == OP_CREATE ? OP_OPEN : kind == OP_FDATASYNC ? OP_FSYNC : kind;
-	emit_as(calls, when, kind, file, calls->opens.at[open].op_name, offset, bytes);
+	emit_as(calls, when, kind, file, name, offset, bytes);
 	/* Of a file without a name a machine has the descriptors that there were; others are no more. */
-	if (calls->names.at[calls->opens.at[open].op_name].is_in_ops)
+	if (name_is_there(calls, name))
 		open_used(calls, open, when->tid);
 }
 

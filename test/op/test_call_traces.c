@@ -671,7 +671,8 @@ static void names_are_looked_up_listed_linked_and_exchanged(void **state)
 		"5 open /d/sub\n"
 		"5 readdir /d/sub\n"
 		"5 unlink /d/sub/new\n"
-		"5 rmdir /d/sub\n"
+		"5 rename /d/sub>/d/sub (deleted)\n"
+		"5 rmdir /d/sub (deleted)\n"
 		"5 stat /q\n"
 		"5 stat /run/no\n");
 }

@@ -37,8 +37,8 @@ struct name {
 	const char *text; /* not ended by NUL */
 	uint32_t bytes;
 	uint32_t parent;
-	uint32_t first_child, next_child, prev_child; /* in that directory; NONE: no more */
 	uint32_t hash, next_in_bucket;
+	uint32_t first_child, next_child, previous_child;
 	uint32_t file;         /* NONE: none is known */
 	uint32_t next_of_file; /* another name of the same file */
 	uint32_t path;         /* its id, if of this generation */
@@ -51,11 +51,10 @@ struct name {
 	uint32_t namesakes;   /* "(2)", "(3)", ... that were made of it */
 	uint32_t linked_file; /* it was there before the start as another name of this file; NONE */
 	uint8_t kind;
-	bool has_children;
 	bool was_directory; /* before the start */
+	bool has_deleted;   /* files that are open and whose names were in it */
 	bool existed;       /* there before the start */
 	bool is_made;       /* not there before the start: made later */
-	bool is_in_ops;     /* there, as far as those know who have the ops */
 	bool is_pseudo;     /* in /proc, /sys or /dev: of no disk */
 };
 
@@ -227,6 +226,8 @@ void emit_two(struct calls *calls, const struct calls_when *when, enum op_kind k
 	      uint32_t to);
 void emit_as(struct calls *calls, const struct calls_when *when, enum op_kind kind, uint32_t file,
 	     uint32_t name, uint64_t offset, uint64_t bytes);
+void emit_reached(struct calls *calls, const struct calls_when *when, enum op_kind kind,
+		  uint32_t file, uint32_t name, uint64_t offset, uint64_t bytes);
 /* Likewise, of an open file, which this thread has open from then on. */
 void emit_open(struct calls *calls, const struct calls_when *when, enum op_kind kind, uint32_t open,
 	       uint64_t offset, uint64_t bytes);
@@ -259,8 +260,10 @@ uint32_t name_of(struct calls *calls, const struct calls_when *when, const struc
 uint32_t name_present(struct calls *calls, const struct calls_when *when, uint32_t name,
 		      enum name_kind kind);
 void name_absent(struct calls *calls, const struct calls_when *when, uint32_t name);
-void name_gone(struct calls *calls, const struct calls_when *when, uint32_t name,
-	       enum op_kind kind);
+bool name_is_there(const struct calls *calls, uint32_t name);
+/* By the ops somebody has it open by this name. */
+bool file_is_held(const struct calls *calls, uint32_t file, uint32_t name);
+void deleted_made(struct calls *calls, const struct calls_when *when, uint32_t file, uint32_t name);
 void name_link_is(struct calls *calls, uint32_t name, const char *target, size_t bytes);
 void parents_present(struct calls *calls, const struct calls_when *when, uint32_t name);
 /* A call on a name failed: counted, and looked up. */

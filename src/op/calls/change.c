@@ -13,6 +13,13 @@
 
 /* ---- to find ---- */
 
+bool name_is_there(const struct calls *calls, uint32_t name)
+{
+	enum name_kind kind = (enum name_kind)calls->names.at[name].kind;
+
+	return kind == NAME_FILE || kind == NAME_DIRECTORY || kind == NAME_SYMLINK;
+}
+
 static void becomes_directory(struct calls *calls, uint32_t name)
 {
 	struct name *at = &calls->names.at[name];
@@ -47,7 +54,8 @@ uint32_t name_of(struct calls *calls, const struct calls_when *when, const struc
 		directory = directory_of(calls, when, name->directory);
 	if (directory == NONE || name->bytes == 0)
 		return directory;
-	if (name->directory != CALLS_CWD && name->text[0] != '/' && directory >= NAME_ROOT_COUNT)
+	if (name->directory != CALLS_CWD && name->text[0] != '/' && directory >= NAME_ROOT_COUNT &&
+	    name_is_there(calls, directory))
 		becomes_directory(calls, directory);
 	return name_resolve(calls, directory, name->text, name->bytes, follows);
 }
@@ -56,35 +64,26 @@ uint32_t name_of(struct calls *calls, const struct calls_when *when, const struc
 
 static void directory_appears(struct calls *calls, const struct calls_when *when, uint32_t name)
 {
-	struct name *at = &calls->names.at[name];
-
-	at->kind = NAME_DIRECTORY;
-	at->is_made = true;
-	if (!at->is_in_ops)
-		emit_name(calls, when, OP_MKDIR, name, 0);
-	at->is_in_ops = true;
+	calls->names.at[name].kind = NAME_DIRECTORY;
+	calls->names.at[name].is_made = true;
+	emit_name(calls, when, OP_MKDIR, name, 0);
 }
 
 /* Its size is what it was found to have in the end; its pages were written by who made it. */
 static void file_appears(struct calls *calls, const struct calls_when *when, uint32_t name)
 {
-	struct name *at = &calls->names.at[name];
-	uint32_t file;
+	uint32_t file = file_add(calls, name);
 
-	at->kind = NAME_FILE;
-	at->is_made = true;
-	file = file_add(calls, name);
 	if (calls->files.at[file].is_directory) {
 		directory_appears(calls, when, name);
 		return;
 	}
-	if (!at->is_in_ops) {
-		emit(calls, when, OP_CREATE, file, 0, 0);
-		if (calls->files.at[file].size)
-			emit(calls, when, OP_TRUNCATE, file, 0, calls->files.at[file].size);
-		emit(calls, when, OP_CLOSE, file, 0, 0);
-	}
-	calls->names.at[name].is_in_ops = true;
+	calls->names.at[name].kind = NAME_FILE;
+	calls->names.at[name].is_made = true;
+	emit(calls, when, OP_CREATE, file, 0, 0);
+	if (calls->files.at[file].size)
+		emit(calls, when, OP_TRUNCATE, file, 0, calls->files.at[file].size);
+	emit(calls, when, OP_CLOSE, file, 0, 0);
 }
 
 void parents_present(struct calls *calls, const struct calls_when *when, uint32_t name)
@@ -96,28 +95,42 @@ void parents_present(struct calls *calls, const struct calls_when *when, uint32_
 		name_present(calls, when, parent, NAME_DIRECTORY);
 }
 
+/* It was made as a file, or read or written: what is a directory there now is another. */
+static bool is_surely_file(const struct calls *calls, uint32_t name)
+{
+	const struct name *at = &calls->names.at[name];
+	const struct file *file = at->file == NONE ? NULL : &calls->files.at[at->file];
+
+	return at->is_made || (file && file->sum.reads + file->sum.writes > 0);
+}
+
+/* It is there, and was before the start. */
+static void name_found(struct calls *calls, uint32_t name, enum name_kind kind)
+{
+	struct name *at = &calls->names.at[name];
+	uint32_t file;
+
+	at->existed = true;
+	at->kind = (uint8_t)kind;
+	at->was_directory = kind == NAME_DIRECTORY;
+	if (kind == NAME_DIRECTORY)
+		return;
+	file = file_add(calls, name);
+	calls->files.at[file].existed = true;
+	if (calls->files.at[file].is_directory)
+		becomes_directory(calls, name);
+}
+
 uint32_t name_present(struct calls *calls, const struct calls_when *when, uint32_t name,
 		      enum name_kind kind)
 {
-	struct name *at = &calls->names.at[name];
-
-	if (name < NAME_ROOT_COUNT || at->is_pseudo)
+	if (name < NAME_ROOT_COUNT || calls->names.at[name].is_pseudo)
 		return NONE;
 	parents_present(calls, when, name);
-	at = &calls->names.at[name];
-	switch ((enum name_kind)at->kind) {
+	switch ((enum name_kind)calls->names.at[name].kind) {
 	case NAME_UNKNOWN:
 		if (name_could_exist(calls, name)) {
-			at->existed = at->is_in_ops = true;
-			at->kind = (uint8_t)kind;
-			at->was_directory = kind == NAME_DIRECTORY;
-			if (kind != NAME_DIRECTORY) {
-				uint32_t file = file_add(calls, name);
-
-				calls->files.at[file].existed = true;
-				if (calls->files.at[file].is_directory)
-					becomes_directory(calls, name);
-			}
+			name_found(calls, name, kind);
 			break;
 		}
 		__attribute__((fallthrough));
@@ -130,10 +143,14 @@ uint32_t name_present(struct calls *calls, const struct calls_when *when, uint32
 		break;
 	case NAME_FILE:
 	case NAME_SYMLINK:
-		if (kind == NAME_DIRECTORY)
+		if (kind == NAME_DIRECTORY && is_surely_file(calls, name)) {
+			name_absent(calls, when, name);
+			directory_appears(calls, when, name);
+		} else if (kind == NAME_DIRECTORY) {
 			becomes_directory(calls, name);
-		else if (at->file == NONE)
+		} else if (calls->names.at[name].file == NONE) {
 			(void)file_add(calls, name);
+		}
 		break;
 	case NAME_DIRECTORY:
 		break;
@@ -148,6 +165,16 @@ static bool is_open_as(const struct calls *calls, uint32_t file, uint32_t name)
 	uint32_t open = calls->files.at[file].first_open;
 
 	while (open != NONE && calls->opens.at[open].op_name != name)
+		open = calls->opens.at[open].next_of_file;
+	return open != NONE;
+}
+
+bool file_is_held(const struct calls *calls, uint32_t file, uint32_t name)
+{
+	uint32_t open = calls->files.at[file].first_open;
+
+	while (open != NONE &&
+	       (calls->opens.at[open].op_name != name || calls->opens.at[open].users.count == 0))
 		open = calls->opens.at[open].next_of_file;
 	return open != NONE;
 }
@@ -177,15 +204,15 @@ static void opens_hold(struct calls *calls, const struct calls_when *when, uint3
 static void goes_on(struct calls *calls, const struct calls_when *when, uint32_t name,
 		    uint32_t file)
 {
+	bool is_directory = calls->names.at[name].kind == NAME_DIRECTORY;
 	struct name_place place = name_place(calls, name);
 	uint32_t other = name_make_deleted(calls, place.parent, place.text, place.bytes);
 
 	calls->names.at[other].kind = NAME_ABSENT;
-	if (calls->names.at[name].is_in_ops) {
-		opens_hold(calls, when, file, name);
-		emit_two(calls, when, OP_RENAME, name, other);
-		emit_name(calls, when, OP_UNLINK, other, 0);
-	}
+	calls->names.at[other].is_made = true;
+	opens_hold(calls, when, file, name);
+	emit_two(calls, when, OP_RENAME, name, other);
+	emit_name(calls, when, is_directory ? OP_RMDIR : OP_UNLINK, other, 0);
 	opens_rename(calls, file, name, other);
 	file_remove_name(calls, file, name);
 	if (calls->files.at[file].link_count == 0) {
@@ -194,46 +221,99 @@ static void goes_on(struct calls *calls, const struct calls_when *when, uint32_t
 	}
 }
 
-/* `kind`: how, an UNLINK or RMDIR; or RENAME: another takes its place, and the op for that comes. */
-void name_gone(struct calls *calls, const struct calls_when *when, uint32_t name, enum op_kind kind)
+/*
+ * By the ops the file is made once more, of the same size, and without a name: for all who have it
+ * open by this one, as this thread.
+ */
+void deleted_made(struct calls *calls, const struct calls_when *when, uint32_t file, uint32_t name)
 {
+	uint32_t open = calls->files.at[file].first_open;
+
+	parents_present(calls, when, name);
+	emit_as(calls, when, OP_CREATE, file, name, 0, 0);
+	if (calls->files.at[file].size)
+		emit_as(calls, when, OP_TRUNCATE, file, name, 0, calls->files.at[file].size);
+	emit_name(calls, when, OP_UNLINK, name, 0);
+	for (; open != NONE; open = calls->opens.at[open].next_of_file)
+		if (calls->opens.at[open].op_name == name) {
+			calls->opens.at[open].users.count = 0;
+			open_used(calls, open, when->tid);
+		}
+}
+
+/*
+ * A directory goes that deleted files are in by the ops, which could be lost with it: they become
+ * others, of the same size, that are in none.
+ */
+static void deleted_move(struct calls *calls, const struct calls_when *when, uint32_t directory)
+{
+	calls->names.at[directory].has_deleted = false;
+	for (uint32_t open = 0; open < calls->opens.count; open++) {
+		uint32_t before = calls->opens.at[open].op_name, file = calls->opens.at[open].file;
+		struct name_place place;
+		uint32_t name;
+
+		if (calls->opens.at[open].references == 0 || file == NONE ||
+		    calls->names.at[before].parent != directory ||
+		    calls->names.at[before].kind != NAME_ABSENT)
+			continue;
+		place = name_place(calls, before);
+		name = name_make_unique(calls, NAME_NOWHERE, place.text, place.bytes);
+		calls->names.at[name].kind = NAME_ABSENT;
+		calls->names.at[name].is_made = true;
+		opens_rename(calls, file, before, name);
+		if (calls->files.at[file].name == before)
+			calls->files.at[file].name = name;
+		deleted_made(calls, when, file, name);
+	}
+}
+
+/*
+ * The name, which is there, goes, and all that is still below it. `by_rename`: another takes its
+ * place, and the op for that comes.
+ */
+static void name_goes(struct calls *calls, const struct calls_when *when, uint32_t name,
+		      bool by_rename)
+{
+	bool is_directory = calls->names.at[name].kind == NAME_DIRECTORY;
 	uint32_t file = calls->names.at[name].file;
 
-	if (file != NONE && !calls->files.at[file].is_directory && is_open_as(calls, file, name)) {
+	for (uint32_t child = calls->names.at[name].first_child, next; child != NONE;
+	     child = next) {
+		next = calls->names.at[child].next_child;
+		if (name_is_there(calls, child)) {
+			calls->counts.changes_unseen++;
+			name_goes(calls, when, child, false);
+		}
+	}
+	if (calls->names.at[name].has_deleted)
+		deleted_move(calls, when, name);
+	if (file != NONE && is_open_as(calls, file, name)) {
 		goes_on(calls, when, name, file);
 	} else {
-		if (kind != OP_RENAME && calls->names.at[name].is_in_ops)
-			emit_name(calls, when, kind, name, 0);
+		if (!by_rename)
+			emit_name(calls, when, is_directory ? OP_RMDIR : OP_UNLINK, name, 0);
 		if (file != NONE) {
 			file_remove_name(calls, file, name);
-			if (calls->files.at[file].link_count == 0)
-				calls->files.at[file].is_deleted = true;
+			calls->files.at[file].is_deleted |= calls->files.at[file].link_count == 0;
 		}
 	}
 	calls->names.at[name].kind = NAME_ABSENT;
-	calls->names.at[name].is_in_ops = false;
 	calls->names.at[name].target = NULL;
 	if (file != NONE)
 		file_let_go(calls, file);
 }
 
+/* It is not there: if it was, somebody unseen has removed it. */
 void name_absent(struct calls *calls, const struct calls_when *when, uint32_t name)
 {
-	struct name *at = &calls->names.at[name];
-
-	if (name < NAME_ROOT_COUNT || at->is_pseudo)
+	if (name < NAME_ROOT_COUNT || calls->names.at[name].is_pseudo)
 		return;
-	if ((at->kind == NAME_FILE || at->kind == NAME_SYMLINK) &&
-	    !(at->file != NONE && calls->files.at[at->file].is_directory)) {
+	if (name_is_there(calls, name)) {
 		calls->counts.changes_unseen++;
-		name_gone(calls, when, name, OP_UNLINK);
-	} else {
-		/* By the ops a directory stays: what is in it would have to go first. */
-		calls->counts.changes_unseen += at->kind == NAME_DIRECTORY;
-		at->kind = NAME_ABSENT;
-		if (at->file != NONE)
-			file_remove_name(calls, at->file, name);
+		name_goes(calls, when, name, false);
 	}
+	calls->names.at[name].kind = NAME_ABSENT;
 }
 
 void name_failed(struct calls *calls, const struct calls_when *when, uint32_t name, int64_t result)
@@ -259,13 +339,9 @@ void name_failed(struct calls *calls, const struct calls_when *when, uint32_t na
 static void two_failed(struct calls *calls, const struct calls_when *when, uint32_t old,
 		       uint32_t new, int64_t result)
 {
-	enum name_kind kind =
-		old == NONE ? NAME_UNKNOWN : (enum name_kind)calls->names.at[old].kind;
-	bool is_there = kind == NAME_FILE || kind == NAME_DIRECTORY || kind == NAME_SYMLINK;
-
-	if (result == CALLS_EEXIST) {
+	if (result == CALLS_EEXIST || result == CALLS_EISDIR) {
 		name_failed(calls, when, new, result);
-	} else if (result != CALLS_ENOENT || !is_there) {
+	} else if (result != CALLS_ENOENT || old == NONE || !name_is_there(calls, old)) {
 		name_failed(calls, when, old, result);
 	} else {
 		calls->counts.failed_lookups++;
@@ -369,29 +445,8 @@ void calls_mkdir(struct calls *calls, const struct calls_when *when, const struc
 	if (found == NONE || found < NAME_ROOT_COUNT || calls->names.at[found].is_pseudo)
 		return;
 	parents_present(calls, when, found);
-	if (calls->names.at[found].kind == NAME_FILE)
-		name_absent(calls, when, found);
+	name_absent(calls, when, found);
 	directory_appears(calls, when, found);
-}
-
-/*
- * What could be removed was empty: by the ops, too, though nobody saw what was in it go. (A file that
- * is open goes on under a name of its own in there, which has no place then.)
- */
-static void directory_empty(struct calls *calls, const struct calls_when *when, uint32_t name)
-{
-	for (uint32_t child = calls->names.at[name].first_child, next; child != NONE;
-	     child = next) {
-		bool is_directory = calls->names.at[child].kind == NAME_DIRECTORY;
-
-		next = calls->names.at[child].next_child;
-		if (!calls->names.at[child].is_in_ops)
-			continue;
-		calls->counts.changes_unseen++;
-		if (is_directory)
-			directory_empty(calls, when, child);
-		name_gone(calls, when, child, is_directory ? OP_RMDIR : OP_UNLINK);
-	}
 }
 
 void calls_rmdir(struct calls *calls, const struct calls_when *when, const struct calls_name *name,
@@ -406,8 +461,7 @@ void calls_rmdir(struct calls *calls, const struct calls_when *when, const struc
 	if (found == NONE || found < NAME_ROOT_COUNT || calls->names.at[found].is_pseudo)
 		return;
 	name_present(calls, when, found, NAME_DIRECTORY);
-	directory_empty(calls, when, found);
-	name_gone(calls, when, found, OP_RMDIR);
+	name_goes(calls, when, found, false);
 }
 
 void calls_unlink(struct calls *calls, const struct calls_when *when, const struct calls_name *name,
@@ -422,21 +476,17 @@ void calls_unlink(struct calls *calls, const struct calls_when *when, const stru
 	if (found == NONE || found < NAME_ROOT_COUNT || calls->names.at[found].is_pseudo)
 		return;
 	name_present(calls, when, found, NAME_FILE);
-	if (calls->names.at[found].kind != NAME_DIRECTORY)
-		name_gone(calls, when, found, OP_UNLINK);
+	name_goes(calls, when, found, false);
 }
 
 static void places_swap(struct calls *calls, uint32_t one, uint32_t other)
 {
 	struct name_place first = name_place(calls, one), second = name_place(calls, other);
 	const struct name_place aside = {.parent = NAME_NOWHERE, .text = "\n", .bytes = 1};
-	bool in_ops = calls->names.at[one].is_in_ops;
 
 	name_move(calls, one, &aside);
 	name_move(calls, other, &first);
 	name_move(calls, one, &second);
-	calls->names.at[one].is_in_ops = calls->names.at[other].is_in_ops;
-	calls->names.at[other].is_in_ops = in_ops;
 }
 
 static void exchange(struct calls *calls, const struct calls_when *when, uint32_t from, uint32_t to)
@@ -446,11 +496,24 @@ static void exchange(struct calls *calls, const struct calls_when *when, uint32_
 	name_present(calls, when, to, NAME_FILE);
 	aside = name_make_unique(calls, NAME_NOWHERE, "(exchanged)", 11);
 	calls->names.at[aside].kind = NAME_ABSENT;
+	calls->names.at[aside].is_made = true;
 	emit_two(calls, when, OP_RENAME, from, aside);
 	emit_two(calls, when, OP_RENAME, to, from);
 	emit_two(calls, when, OP_RENAME, aside, to);
 	places_swap(calls, from, to);
-	calls->names.at[from].is_in_ops = calls->names.at[to].is_in_ops = true;
+}
+
+/* What is at the new name goes: by the op, if that can replace it. */
+static void replaced(struct calls *calls, const struct calls_when *when, uint32_t old, uint32_t new)
+{
+	bool alike = (calls->names.at[old].kind == NAME_DIRECTORY) ==
+		     (calls->names.at[new].kind == NAME_DIRECTORY);
+
+	if (name_is_there(calls, new))
+		name_goes(calls, when, new, alike);
+	else if (calls->names.at[new].has_deleted)
+		deleted_move(calls, when, new);
+	calls->names.at[new].kind = NAME_ABSENT;
 }
 
 static bool is_below(const struct calls *calls, uint32_t name, uint32_t above)
@@ -491,38 +554,57 @@ void calls_rename(struct calls *calls, const struct calls_when *when, const stru
 	/* Two names of one file: nothing happens (POSIX rename()). */
 	if (file != NONE && calls->names.at[new].file == file)
 		return;
-	if (calls->names.at[new].file != NONE)
-		name_gone(calls, when, new, OP_RENAME);
+	replaced(calls, when, old, new);
 	emit_two(calls, when, OP_RENAME, old, new);
-	calls->names.at[new].kind = NAME_ABSENT;
 	places_swap(calls, old, new);
-	calls->names.at[old].is_in_ops = true;
-	calls->names.at[new].is_in_ops = false;
 }
 
 /* A file without a name gets one: of an O_TMPFILE, or one that was unlinked. */
 static void file_named_again(struct calls *calls, const struct calls_when *when, uint32_t file,
 			     uint32_t name)
 {
-	struct file *at = &calls->files.at[file];
-	uint32_t before = at->name;
+	uint32_t before = calls->files.at[file].name;
 
-	at->is_linked_again = true;
-	at->is_deleted = false;
-	if (calls->names.at[before].is_in_ops) {
+	calls->files.at[file].is_linked_again = true;
+	calls->files.at[file].is_deleted = false;
+	if (name_is_there(calls, before)) {
 		emit_two(calls, when, OP_RENAME, before, name);
-		calls->names.at[before].is_in_ops = false;
+		calls->names.at[before].kind = NAME_ABSENT;
 		opens_rename(calls, file, before, name);
 		file_add_name(calls, file, name);
+		calls->names.at[name].kind = NAME_FILE;
 		return;
 	}
 	/* It is unlinked already by the ops: what goes on is another, of the same size. */
-	file_add_name(calls, file, name);
 	calls->counts.changes_unseen++;
+	file_add_name(calls, file, name);
+	calls->names.at[name].kind = NAME_FILE;
 	emit(calls, when, OP_CREATE, file, 0, 0);
-	if (at->size)
-		emit(calls, when, OP_TRUNCATE, file, 0, at->size);
+	if (calls->files.at[file].size)
+		emit(calls, when, OP_TRUNCATE, file, 0, calls->files.at[file].size);
 	emit(calls, when, OP_CLOSE, file, 0, 0);
+}
+
+/* Nothing is there, and its directory is. False: it is of no disk, or not told. */
+static bool is_free(struct calls *calls, const struct calls_when *when, uint32_t name)
+{
+	if (name == NONE || name < NAME_ROOT_COUNT || calls->names.at[name].is_pseudo)
+		return false;
+	parents_present(calls, when, name);
+	name_absent(calls, when, name);
+	calls->names.at[name].is_made = true;
+	return true;
+}
+
+/* A symbolic link that has another name leads where it led. */
+static void link_copy(struct calls *calls, uint32_t old, uint32_t new)
+{
+	struct name *to = &calls->names.at[new];
+	const struct name *from = &calls->names.at[old];
+
+	to->kind = from->kind;
+	to->target = from->target;
+	to->target_bytes = from->target_bytes;
 }
 
 void calls_link(struct calls *calls, const struct calls_when *when, const struct calls_name *from,
@@ -536,27 +618,24 @@ void calls_link(struct calls *calls, const struct calls_when *when, const struct
 		two_failed(calls, when, old, new, result);
 		return;
 	}
-	if (new == NONE || new < NAME_ROOT_COUNT || calls->names.at[new].is_pseudo)
+	if (old == new || !is_free(calls, when, new))
 		return;
-	parents_present(calls, when, new);
-	if (calls->names.at[new].file != NONE)
-		name_absent(calls, when, new);
-	calls->names.at[new].is_made = true;
 	file = open != NONE ? calls->opens.at[open].file : NONE;
+	if (old != NONE && calls->names.at[old].kind == NAME_DIRECTORY)
+		name_absent(calls, when, old); /* it is none any more */
 	if (old != NONE)
 		file = name_present(calls, when, old, NAME_FILE);
-	if (file == NONE) {
+	if (file == NONE || calls->files.at[file].is_directory) {
 		file_appears(calls, when, new);
-		return;
-	}
-	if (calls->files.at[file].link_count == 0 || calls->files.at[file].is_deleted) {
+	} else if (calls->files.at[file].link_count == 0) {
 		file_named_again(calls, when, file, new);
 	} else {
-		emit_two(calls, when, OP_LINK, old != NONE ? old : calls->files.at[file].name, new);
+		if (old == NONE)
+			old = calls->files.at[file].name;
+		emit_two(calls, when, OP_LINK, old, new);
 		file_add_name(calls, file, new);
+		link_copy(calls, old, new);
 	}
-	calls->names.at[new].kind = NAME_FILE;
-	calls->names.at[new].is_in_ops = true;
 }
 
 void calls_symlink(struct calls *calls, const struct calls_when *when, const char *target,
@@ -568,15 +647,9 @@ void calls_symlink(struct calls *calls, const struct calls_when *when, const cha
 		name_failed(calls, when, found, result);
 		return;
 	}
-	if (found == NONE || found < NAME_ROOT_COUNT || calls->names.at[found].is_pseudo)
+	if (!is_free(calls, when, found))
 		return;
-	parents_present(calls, when, found);
-	if (calls->names.at[found].file != NONE)
-		name_absent(calls, when, found);
-	calls->names.at[found].is_made = true;
-	if (!calls->names.at[found].is_in_ops)
-		emit_name(calls, when, OP_SYMLINK, found, target_bytes);
-	calls->names.at[found].is_in_ops = true;
+	emit_name(calls, when, OP_SYMLINK, found, target_bytes);
 	if (target && target_bytes)
 		name_link_is(calls, found, target, target_bytes);
 	else
@@ -592,11 +665,8 @@ void calls_mknod(struct calls *calls, const struct calls_when *when, const struc
 		name_failed(calls, when, found, result);
 		return;
 	}
-	if (found == NONE || found < NAME_ROOT_COUNT || calls->names.at[found].is_pseudo)
+	if (!is_free(calls, when, found))
 		return;
-	parents_present(calls, when, found);
-	if (calls->names.at[found].kind != NAME_UNKNOWN)
-		name_absent(calls, when, found);
 	file_appears(calls, when, found);
 	file = calls->names.at[found].file;
 	if (file != NONE && type == CALLS_OTHER)

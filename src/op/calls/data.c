@@ -144,7 +144,8 @@ static void go(struct calls *calls, const struct calls_when *when, const struct 
 	if (way->direction == IN) {
 		/* What somebody unseen wrote to a file that was made here must be there to be read. */
 		if (end > file->size && !file->existed && file->is_size_exact)
-			emit(calls, when, OP_TRUNCATE, calls->opens.at[way->open].file, 0, end);
+			emit_reached(calls, when, OP_TRUNCATE, calls->opens.at[way->open].file,
+				     calls->opens.at[way->open].op_name, 0, end);
 		file_was_read(calls, file, offset, end);
 	} else {
 		file_was_written(file, offset, end);
@@ -275,14 +276,14 @@ void calls_seek(struct calls *calls, const struct calls_when *when, int fd, int6
 
 /* ---- sizes ---- */
 
-static void resize(struct calls *calls, const struct calls_when *when, uint32_t file,
+static void resize(struct calls *calls, const struct calls_when *when, uint32_t file, uint32_t name,
 		   uint64_t bytes)
 {
 	if (file == NONE || bytes > OP_END_MAX) {
 		calls->counts.unseen[CALLS_UNSEEN_RANGE] += file != NONE;
 		return;
 	}
-	emit(calls, when, OP_TRUNCATE, file, 0, bytes);
+	emit_reached(calls, when, OP_TRUNCATE, file, name, 0, bytes);
 	calls->files.at[file].size = bytes;
 	calls->files.at[file].is_size_exact = true;
 	calls->files.at[file].appended = 0;
@@ -296,7 +297,7 @@ void calls_truncate(struct calls *calls, const struct calls_when *when,
 	if (result < 0)
 		name_failed(calls, when, found, result);
 	else if (found != NONE)
-		resize(calls, when, name_present(calls, when, found, NAME_FILE), bytes);
+		resize(calls, when, name_present(calls, when, found, NAME_FILE), found, bytes);
 }
 
 void calls_ftruncate(struct calls *calls, const struct calls_when *when, int fd, uint64_t bytes,
@@ -306,7 +307,8 @@ void calls_ftruncate(struct calls *calls, const struct calls_when *when, int fd,
 
 	calls->counts.failed_others += result < 0;
 	if (open != NONE)
-		resize(calls, when, calls->opens.at[open].file, bytes);
+		resize(calls, when, calls->opens.at[open].file, calls->opens.at[open].op_name,
+		       bytes);
 }
 
 void calls_fallocate(struct calls *calls, const struct calls_when *when, int fd, unsigned int mode,
@@ -330,12 +332,12 @@ void calls_fallocate(struct calls *calls, const struct calls_when *when, int fd,
 		calls->counts.unseen[CALLS_UNSEEN_HOLE]++;
 	if (mode & FALLOC_COLLAPSES) {
 		if (at->size >= end)
-			resize(calls, when, file, at->size - bytes);
+			resize(calls, when, file, calls->opens.at[open].op_name, at->size - bytes);
 		return;
 	}
 	if (mode & FALLOC_INSERTS) {
 		if (bytes <= OP_END_MAX - at->size)
-			resize(calls, when, file, at->size + bytes);
+			resize(calls, when, file, calls->opens.at[open].op_name, at->size + bytes);
 		return;
 	}
 	if (mode & FALLOC_PUNCHES)
@@ -345,7 +347,8 @@ void calls_fallocate(struct calls *calls, const struct calls_when *when, int fd,
 		end = at->size;
 	if (end <= offset)
 		return;
-	emit(calls, when, OP_FALLOCATE, file, offset, end - offset);
+	emit_reached(calls, when, OP_FALLOCATE, file, calls->opens.at[open].op_name, offset,
+		     end - offset);
 	if (end > at->size)
 		at->size = end;
 }
@@ -432,7 +435,8 @@ void calls_list(struct calls *calls, const struct calls_when *when, int fd, int6
 	/* All entries are read by several calls, of which the last returns 0: one op. */
 	if (result > 0 && !at->is_listed) {
 		at->is_listed = true;
-		emit(calls, when, OP_READDIR, at->file, 0, 0);
+		if (name_is_there(calls, at->op_name))
+			emit_as(calls, when, OP_READDIR, at->file, at->op_name, 0, 0);
 	}
 	if (result == 0)
 		calls->opens.at[open].is_listed = false;

@@ -24,9 +24,12 @@ uint32_t file_add(struct calls *calls, uint32_t name)
 
 		file->is_directory = learned->is_directory;
 		file->is_no_file = learned->is_no_file;
+		file->is_linked_again = learned->is_linked_again;
 		file->initial = file->size = learned->initial;
 		file->is_initial_exact = file->is_size_exact = learned->is_initial_exact;
 	}
+	if (calls->names.at[name].file != NONE)
+		file_remove_name(calls, calls->names.at[name].file, name);
 	file_add_name(calls, number, name);
 	return number;
 }

@@ -72,6 +72,31 @@ static void bucket_remove(struct calls *calls, uint32_t name)
 	at->next_in_bucket = NONE;
 }
 
+/* ---- what is below a name ---- */
+
+static void child_add(struct calls *calls, uint32_t name)
+{
+	struct name *at = &calls->names.at[name], *parent = &calls->names.at[at->parent];
+
+	at->next_child = parent->first_child;
+	at->previous_child = NONE;
+	if (at->next_child != NONE)
+		calls->names.at[at->next_child].previous_child = name;
+	parent->first_child = name;
+}
+
+static void child_remove(struct calls *calls, uint32_t name)
+{
+	const struct name *at = &calls->names.at[name];
+
+	if (at->next_child != NONE)
+		calls->names.at[at->next_child].previous_child = at->previous_child;
+	if (at->previous_child != NONE)
+		calls->names.at[at->previous_child].next_child = at->next_child;
+	else
+		calls->names.at[at->parent].first_child = at->next_child;
+}
+
 static void buckets_make(struct calls *calls, uint32_t count)
 {
 	memory_free(calls->buckets);
@@ -88,19 +113,18 @@ void names_init(struct calls *calls)
 		*array_push(&calls->names) = (struct name){
 			.text = "",
 			.parent = NONE,
-			.first_child = NONE,
-			.next_child = NONE,
-			.prev_child = NONE,
 			.next_in_bucket = NONE,
 			.file = NONE,
 			.next_of_file = NONE,
+			.first_child = NONE,
+			.next_child = NONE,
+			.previous_child = NONE,
 			.linked_file = NONE,
 			.path = NONE,
 			.first_parent = NONE,
 			.first_text = "",
 			.kind = NAME_DIRECTORY,
 			.existed = true,
-			.is_in_ops = true,
 		};
 	calls->somewhere = NONE;
 	calls->path = memory_alloc(PATH_BYTES_MAX + 1, 1);
@@ -116,31 +140,6 @@ void names_deinit(struct calls *calls)
 	arena_deinit(&calls->texts);
 	calls->chunk = NULL;
 	calls->chunk_bytes = 0;
-}
-
-/* ---- what is in a directory ---- */
-
-static void child_put(struct calls *calls, uint32_t name)
-{
-	struct name *at = &calls->names.at[name], *parent = &calls->names.at[at->parent];
-
-	at->next_child = parent->first_child;
-	at->prev_child = NONE;
-	if (at->next_child != NONE)
-		calls->names.at[at->next_child].prev_child = name;
-	parent->first_child = name;
-}
-
-static void child_remove(struct calls *calls, uint32_t name)
-{
-	const struct name *at = &calls->names.at[name];
-
-	if (at->prev_child == NONE)
-		calls->names.at[at->parent].first_child = at->next_child;
-	else
-		calls->names.at[at->prev_child].next_child = at->next_child;
-	if (at->next_child != NONE)
-		calls->names.at[at->next_child].prev_child = at->prev_child;
 }
 
 /* ---- to find one ---- */
@@ -207,15 +206,14 @@ uint32_t name_get(struct calls *calls, uint32_t parent, const char *text, size_t
 	kept = text_keep(calls, text, bytes);
 	name = (uint32_t)calls->names.count;
 	assert(name < NONE - 1);
-	calls->names.at[parent].has_children = true;
 	*array_push(&calls->names) = (struct name){
 		.text = kept,
 		.bytes = (uint32_t)bytes,
 		.parent = parent,
-		.first_child = NONE,
 		.hash = hash,
 		.file = NONE,
 		.next_of_file = NONE,
+		.first_child = NONE,
 		.linked_file = NONE,
 		.path = NONE,
 		.first_parent = parent,
@@ -223,7 +221,7 @@ uint32_t name_get(struct calls *calls, uint32_t parent, const char *text, size_t
 		.first_text = kept,
 		.is_pseudo = is_pseudo(calls, parent, text, bytes),
 	};
-	child_put(calls, name);
+	child_add(calls, name);
 	if (calls->names.count > calls->bucket_mask)
 		buckets_make(calls, (calls->bucket_mask + 1) * 2);
 	else
@@ -369,13 +367,13 @@ void name_move(struct calls *calls, uint32_t name, const struct name_place *plac
 	bucket_remove(calls, name);
 	child_remove(calls, name);
 	at->parent = place->parent;
-	child_put(calls, name);
 	at->text = place->text;
 	at->bytes = place->bytes;
 	at->hash = text_hash(at->text, at->bytes);
 	at->path = NONE;
 	bucket_put(calls, name);
-	if (at->has_children)
+	child_add(calls, name);
+	if (at->first_child != NONE)
 		calls->generation++;
 }
 
@@ -412,6 +410,7 @@ uint32_t name_make_deleted(struct calls *calls, uint32_t parent, const char *tex
 	memcpy(deleted + bytes, " (deleted)", 10);
 	name = name_make_unique(calls, parent, deleted, bytes + 10);
 	memory_free(deleted);
+	calls->names.at[parent].has_deleted = true;
 	return name;
 }
 

@@ -106,7 +106,6 @@ static void name_added(struct calls *calls, const struct calls_when *when, uint3
 		emit_two(calls, when, OP_LINK, other, name);
 	}
 	calls->names.at[name].kind = NAME_FILE;
-	calls->names.at[name].is_in_ops = true;
 	file_add_name(calls, file, name);
 }
 
@@ -210,12 +209,10 @@ static uint32_t open_nameless(struct calls *calls, const struct calls_when *when
 	calls->names.at[name].kind = NAME_FILE;
 	calls->names.at[name].is_made = true;
 	calls->files.at[file].is_size_exact = calls->files.at[file].is_initial_exact = true;
-	calls->names.at[name].is_in_ops = true;
 	open = open_add(calls, file, name, flags);
 	emit_open(calls, when, OP_CREATE, open, 0, 0);
 	if (!calls->files.at[file].is_linked_again) {
 		emit_name(calls, when, OP_UNLINK, name, 0);
-		calls->names.at[name].is_in_ops = false;
 		calls->names.at[name].kind = NAME_ABSENT;
 	}
 	file_remove_name(calls, file, name);
@@ -239,7 +236,6 @@ static uint32_t open_created(struct calls *calls, const struct calls_when *when,
 	at->kind = NAME_FILE;
 	at->existed |= existed;
 	at->is_made |= !existed;
-	at->is_in_ops = true;
 	calls->files.at[file].existed = existed;
 	calls->files.at[file].is_assumed_new = could_exist && !(flags & CALLS_O_TRUNCATE);
 	if (!could_exist || flags & CALLS_O_TRUNCATE) {
@@ -268,7 +264,8 @@ static uint32_t open_present(struct calls *calls, const struct calls_when *when,
 	emit_open(calls, when, flags & CALLS_O_CREATE ? OP_CREATE : OP_OPEN, open, 0, 0);
 	if (flags & CALLS_O_TRUNCATE && flags & CALLS_O_WRITE) {
 		if (calls->files.at[file].size || !calls->files.at[file].is_size_exact)
-			emit(calls, when, OP_TRUNCATE, file, 0, 0);
+			emit_reached(calls, when, OP_TRUNCATE, file, calls->opens.at[open].op_name,
+				     0, 0);
 		file_size_is(&calls->files.at[file], 0);
 	}
 	return open;
@@ -342,11 +339,13 @@ void calls_open(struct calls *calls, const struct calls_when *when, const struct
 			descriptor_find(table, fd)->is_cloexec = is_cloexec;
 			return;
 		}
+		if ((flags & (CALLS_O_CREATE | CALLS_O_EXCLUSIVE)) ==
+		    (CALLS_O_CREATE | CALLS_O_EXCLUSIVE))
+			name_absent(calls, when, found);
 		if (calls->names.at[found].is_pseudo)
 			open = open_other(calls, flags);
-		else if (flags & CALLS_O_CREATE && calls->names.at[found].file == NONE &&
-			 calls->names.at[found].kind != NAME_DIRECTORY &&
-			 found >= NAME_ROOT_COUNT &&
+		else if (flags & CALLS_O_CREATE && found >= NAME_ROOT_COUNT &&
+			 !name_is_there(calls, found) &&
 			 !(facts && facts->has_inode &&
 			   file_of_inode(calls, facts->device, facts->inode) != NONE))
 			open = open_created(calls, when, found, flags);
@@ -375,7 +374,7 @@ static uint32_t file_numbered(struct calls *calls, const struct calls_facts *fac
 			 (unsigned long long)facts->inode);
 	name = name_make_unique(calls, NAME_NOWHERE, text, (size_t)bytes);
 	calls->names.at[name].kind = NAME_FILE;
-	calls->names.at[name].existed = calls->names.at[name].is_in_ops = true;
+	calls->names.at[name].existed = true;
 	file = file_add(calls, name);
 	calls->files.at[file].existed = true;
 	file_has_inode(calls, file, facts->device, facts->inode);
@@ -428,7 +427,7 @@ static void known_anew(struct calls *calls, const struct calls_when *when, int f
 			calls, place.parent == NONE ? (uint32_t)NAME_NOWHERE : place.parent,
 			place.text, place.bytes);
 		calls->names.at[other].kind = NAME_FILE;
-		calls->names.at[other].existed = calls->names.at[other].is_in_ops = true;
+		calls->names.at[other].existed = true;
 		file = file_add(calls, other);
 		calls->files.at[file].existed = calls->files.at[file].is_deleted = true;
 		open = open_add(calls, file, other, CALLS_O_WRITE);

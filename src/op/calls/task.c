@@ -197,7 +197,6 @@ uint32_t open_of(struct calls *calls, const struct calls_when *when, int fd)
 	name = name_make_unique(calls, NAME_NOWHERE, text, (size_t)bytes);
 	calls->names.at[name].kind = NAME_FILE;
 	calls->names.at[name].existed = true;
-	calls->names.at[name].is_in_ops = true;
 	file = file_add(calls, name);
 	calls->files.at[file].existed = true;
 	calls->files.at[file].is_unknown = true;
