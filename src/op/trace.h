@@ -11,7 +11,7 @@
 #include "op/source.h"
 
 struct trace_options {
-	bool own_streams; /* keep the streams that a native trace names; else its ops have none */
+	bool own_streams;   /* keep the streams that a native trace names; else its ops have none */
 	const char *format; /* NULL: recognise */
 	/*
 	 * Skip wrong rows (but of a hundred not more than one), and end quietly where a file is cut

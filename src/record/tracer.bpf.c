@@ -21,25 +21,25 @@
 #include "record/event.h"
 
 /* The kernel's own numbers, the same since before 5.17 (include/linux/fs.h, mm.h, sched.h). */
-#define PF_KTHREAD      0x00200000
-#define S_IFMT          0170000
-#define S_IFDIR         0040000
-#define S_IFREG         0100000
-#define S_IFLNK         0120000
-#define FMODE_CREATED   0x100000
-#define FS_REQUIRES_DEV 1
-#define O_APPEND        02000
-#define AT_FDCWD        (-100)
-#define VM_SHARED       8
-#define MADV_WILLNEED   3
+#define PF_KTHREAD          0x00200000
+#define S_IFMT              0170000
+#define S_IFDIR             0040000
+#define S_IFREG             0100000
+#define S_IFLNK             0120000
+#define FMODE_CREATED       0x100000
+#define FS_REQUIRES_DEV     1
+#define O_APPEND            02000
+#define AT_FDCWD            (-100)
+#define VM_SHARED           8
+#define MADV_WILLNEED       3
 #define FAULT_IS_ON_PRESENT 1
-#define FAULT_IS_WRITE  2 /* of x86's error code; arm64 tells no such thing in it */
-#define PAGE_SHIFT      12
-#define RWF_DONTCACHE   0x80
-#define RWF_APPEND      0x10
-#define IOCB_APPEND     2
-#define IOCB_DONTCACHE  RWF_DONTCACHE
-#define IOCB_DIRECT     (1 << 17)
+#define FAULT_IS_WRITE      2 /* of x86's error code; arm64 tells no such thing in it */
+#define PAGE_SHIFT          12
+#define RWF_DONTCACHE       0x80
+#define RWF_APPEND          0x10
+#define IOCB_APPEND         2
+#define IOCB_DONTCACHE      RWF_DONTCACHE
+#define IOCB_DIRECT         (1 << 17)
 
 /* Magic numbers of file systems that have no device under them and yet a page cache of their own. */
 #define IS_NETWORK_OR_LAYERED(magic)                                                               \
@@ -594,6 +594,16 @@ static __always_inline bool is_of_interest(struct inode *inode)
 		return true;
 	magic = BPF_CORE_READ(super, s_magic);
 	return IS_NETWORK_OR_LAYERED(magic);
+}
+
+/*
+ * Of a file's data? Else it is the file system's own: a device's pages; and inode 1, which is no file in
+ * ext4 (buddy bitmaps, EXT4_BAD_INO) and btrfs (trees, BTRFS_BTREE_INODE_OBJECTID), whatever its mode.
+ */
+static __always_inline bool is_data(struct inode *inode)
+{
+	return (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG &&
+	       BPF_CORE_READ(inode, i_ino) != 1;
 }
 
 static __always_inline uint64_t size_of(struct inode *inode)
@@ -1243,7 +1253,8 @@ static __noinline int call_tell(struct task_struct *task, struct pt_regs *regs, 
 	if (call.path != RECORD_NO_ARGUMENT && !file) {
 		event->path_bytes[0] = used = path_read(event->text, 0, argument(regs, call.path));
 		/* AT_EMPTY_PATH: of a descriptor, and nothing is looked up. */
-		if (used <= 1 && state->shape == RECORD_OF_PATH)
+		if (used <= 1 && state->shape == RECORD_OF_PATH &&
+		    call.path_to == RECORD_NO_ARGUMENT)
 			return 0;
 		bpf_probe_read_kernel(&first, 1, event->text);
 		if (used > 1 && first != '/')
@@ -1447,8 +1458,8 @@ int BPF_PROG(fault_begun, unsigned long address, struct pt_regs *regs, unsigned 
 	    bpf_find_vma(task, address, vma_look, &found, 0) != 0)
 		return 0;
 	if (found.file && (found.flags & VM_SHARED) && is_of_interest(mapped_of(found.file)))
-		fault_tell(task, state, mapped_of(found.file), found.file,
-			   page_at(&found, address), 1, RECORD_TYPE_FAULT, RECORD_IS_WRITE);
+		fault_tell(task, state, mapped_of(found.file), found.file, page_at(&found, address),
+			   1, RECORD_TYPE_FAULT, RECORD_IS_WRITE);
 	return 0;
 }
 
@@ -1514,7 +1525,7 @@ int BPF_PROG(folio_dirtied, struct folio *folio, struct address_space *mapping)
 	if (!state || state->shape != RECORD_NOTHING || !mapping || state->fault_is_write)
 		return 0;
 	inode = mapping->host;
-	if (!is_of_interest(inode) || (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFREG)
+	if (!is_of_interest(inode) || !is_data(inode))
 		return 0;
 	fault_tell(task, state, inode, NULL, folio->index, folio_pages(folio), RECORD_TYPE_FAULT,
 		   RECORD_IS_WRITE);
@@ -1540,16 +1551,6 @@ int BPF_PROG(pages_got, struct address_space *mapping, unsigned long index, unsi
 }
 
 /* ---- the page cache: what is explained ---- */
-
-/*
- * Of a file's data? Else it is the file system's own: a device's pages; and inode 1, which is no file in
- * ext4 (buddy bitmaps, EXT4_BAD_INO) and btrfs (trees, BTRFS_BTREE_INODE_OBJECTID), whatever its mode.
- */
-static __always_inline bool is_data(struct inode *inode)
-{
-	return (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG &&
-	       BPF_CORE_READ(inode, i_ino) != 1;
-}
 
 SEC("tp_btf/mm_filemap_add_to_page_cache")
 int BPF_PROG(page_added, struct folio *folio)

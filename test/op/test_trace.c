@@ -379,9 +379,9 @@ static void a_damaged_head_is_named(void **state)
 
 		native_put32(header + cases[i].at, cases[i].value);
 		if (cases[i].is_summed)
-			native_put64(header + NATIVE_AT_CHECKSUM,
-				     native_checksum(header, header + NATIVE_BLOCK_HEADER_BYTES,
-						     body));
+			native_put64(
+				header + NATIVE_AT_CHECKSUM,
+				native_checksum(header, header + NATIVE_BLOCK_HEADER_BYTES, body));
 		assert_false(trace_read(&read, file_write("b.rft", file, bytes), &own, &error));
 		if (!strstr(error.message, cases[i].message))
 			fail_msg("case %zu: %s", i, error.message);

@@ -45,13 +45,16 @@ static void a_lookup_forgets_what_is_removed_and_nothing_else(void **state)
 		}
 	}
 	for (uint32_t at = 0; at < KEYS; at++)
-		assert_int_equal(lookup_get(&lookup, (struct lookup_key){(uint64_t)at << 20, at % 3}), known[at]);
+		assert_int_equal(
+			lookup_get(&lookup, (struct lookup_key){(uint64_t)at << 20, at % 3}),
+			known[at]);
 	lookup_deinit(&lookup);
 }
 
 static void put(struct queue *queue, uint64_t time_ns, uint32_t thread)
 {
-	const struct record_event event = {.time_ns = time_ns, .thread = thread, .bytes = sizeof(event)};
+	const struct record_event event = {
+		.time_ns = time_ns, .thread = thread, .bytes = sizeof(event)};
 
 	queue_put(queue, &event);
 }
@@ -100,7 +103,8 @@ static void a_name_from_the_kernel_is_put_behind_its_mount(void **state)
 	assert_int_equal(stat("/", &root), 0);
 	assert_int_equal(stat("/proc", &proc), 0);
 	device = (uint32_t)((proc.st_dev >> 8 & 0xfff) << 20 | (proc.st_dev & 0xff));
-	assert_int_equal(mount_table_path(mounts, device, names, sizeof(names), path, sizeof(path)), 11);
+	assert_int_equal(mount_table_path(mounts, device, names, sizeof(names), path, sizeof(path)),
+			 11);
 	assert_string_equal(path, "/proc/a/b/c");
 	assert_string_equal(mount_table_filesystem(mounts, device), "proc");
 	assert_false(mount_table_is_recorded(mounts, "/proc/self/stat"));
@@ -112,7 +116,8 @@ static void a_name_from_the_kernel_is_put_behind_its_mount(void **state)
 
 static void links_on_the_way_are_followed(void **state)
 {
-	char folder[] = "/tmp/refault-test-XXXXXX", real[CANONICAL_BYTES], expected[CANONICAL_BYTES + 64];
+	char folder[] = "/tmp/refault-test-XXXXXX", real[CANONICAL_BYTES],
+	     expected[CANONICAL_BYTES + 64];
 	char path[CANONICAL_BYTES], name[128];
 	struct canonical canonical = {0};
 
@@ -125,11 +130,11 @@ static void links_on_the_way_are_followed(void **state)
 	assert_int_equal(symlink("d/f", "m"), 0);
 	fclose(fopen("d/f", "w"));
 	canonical_init(&canonical);
-#define IS(directory, name, follows, end)                                                                                  \
-	do {                                                                                                               \
-		assert_true(canonical_path(&canonical, directory, name, follows, path));                                   \
-		snprintf(expected, sizeof(expected), "%s%s", real, end);                                                   \
-		assert_string_equal(path, expected);                                                                       \
+#define IS(directory, name, follows, end)                                                          \
+	do {                                                                                       \
+		assert_true(canonical_path(&canonical, directory, name, follows, path));           \
+		snprintf(expected, sizeof(expected), "%s%s", real, end);                           \
+		assert_string_equal(path, expected);                                               \
 	} while (0)
 	IS(real, "l/f", false, "/d/f");
 	IS(real, "l/../d/./f", false, "/d/f");

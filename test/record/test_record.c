@@ -33,12 +33,12 @@
 
 static char block[65536];
 
-#define DO(call)                                                                                                           \
-	do {                                                                                                               \
-		if ((call) < 0) {                                                                                          \
-			perror(#call);                                                                                     \
-			exit(1);                                                                                           \
-		}                                                                                                          \
+#define DO(call)                                                                                   \
+	do {                                                                                       \
+		if ((call) < 0) {                                                                  \
+			perror(#call);                                                             \
+			exit(1);                                                                   \
+		}                                                                                  \
 	} while (0)
 
 static void act_positions(void)
@@ -192,16 +192,24 @@ static void act_uring(void)
 
 	if (ring < 0)
 		exit(77);
-	queue = mmap(NULL, parameters.sq_off.array + parameters.sq_entries * 4, PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_POPULATE, ring, IORING_OFF_SQ_RING);
-	entries = mmap(NULL, parameters.sq_entries * sizeof(*entries), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-		       ring, IORING_OFF_SQES);
+	queue = mmap(NULL, parameters.sq_off.array + parameters.sq_entries * 4,
+		     PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring, IORING_OFF_SQ_RING);
+	entries = mmap(NULL, parameters.sq_entries * sizeof(*entries), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_POPULATE, ring, IORING_OFF_SQES);
 	array = (uint32_t *)(queue + parameters.sq_off.array);
 	tail = (uint32_t *)(queue + parameters.sq_off.tail);
 	memset(entries, 0, 2 * sizeof(*entries));
-	entries[0] = (struct io_uring_sqe){.opcode = IORING_OP_READ, .fd = fd, .off = 4096, .addr = (uintptr_t)block, .len = 1000};
+	entries[0] = (struct io_uring_sqe){.opcode = IORING_OP_READ,
+					   .fd = fd,
+					   .off = 4096,
+					   .addr = (uintptr_t)block,
+					   .len = 1000};
 	entries[0].flags = IOSQE_IO_LINK;
-	entries[1] = (struct io_uring_sqe){.opcode = IORING_OP_WRITE, .fd = fd, .off = 50, .addr = (uintptr_t)block, .len = 70};
+	entries[1] = (struct io_uring_sqe){.opcode = IORING_OP_WRITE,
+					   .fd = fd,
+					   .off = 50,
+					   .addr = (uintptr_t)block,
+					   .len = 70};
 	array[0] = 0;
 	array[1] = 1;
 	__atomic_store_n(tail, *tail + 2, __ATOMIC_RELEASE);
@@ -214,9 +222,9 @@ static const struct act {
 	const char *name;
 	void (*act)(void);
 } acts[] = {
-	{"positions", act_positions}, {"ends", act_ends},	{"names", act_names},	{"advice", act_advice},
-	{"copies", act_copies},	      {"mapped", act_mapped},	{"many", act_many},	{"direct", act_direct},
-	{"uring", act_uring},
+	{"positions", act_positions}, {"ends", act_ends},     {"names", act_names},
+	{"advice", act_advice},       {"copies", act_copies}, {"mapped", act_mapped},
+	{"many", act_many},           {"direct", act_direct}, {"uring", act_uring},
 };
 
 /* ---- recording it ---- */
@@ -260,17 +268,22 @@ static void ops_print(char *text, size_t room, bool with_existing)
 	while (op_source_next(source, &op, 1, &got, &error) && got) {
 		const char *path = path_text(source->paths, op.path);
 		const char *to = path_text(source->paths, op.path_to);
-		bool has_range = op_kind_takes(op.kind) == OP_TAKES_RANGE, has_size = op_kind_takes(op.kind) == OP_TAKES_SIZE;
+		bool has_range = op_kind_takes(op.kind) == OP_TAKES_RANGE,
+		     has_size = op_kind_takes(op.kind) == OP_TAKES_SIZE;
 
-		if (strncmp(path, folder, bytes) != 0 || path[bytes] != '/' || (op.kind == OP_EXISTS && !with_existing))
+		if (strncmp(path, folder, bytes) != 0 || path[bytes] != '/' ||
+		    (op.kind == OP_EXISTS && !with_existing))
 			continue;
-		used += (size_t)snprintf(text + used, room - used, "%s %s", op_kind_name(op.kind), path + bytes + 1);
+		used += (size_t)snprintf(text + used, room - used, "%s %s", op_kind_name(op.kind),
+					 path + bytes + 1);
 		if (op_kind_has_two_paths(op.kind))
 			used += (size_t)snprintf(text + used, room - used, " %s", to + bytes + 1);
 		if (has_range)
-			used += (size_t)snprintf(text + used, room - used, " %llu", (unsigned long long)op.offset);
+			used += (size_t)snprintf(text + used, room - used, " %llu",
+						 (unsigned long long)op.offset);
 		if (has_range || has_size)
-			used += (size_t)snprintf(text + used, room - used, " %llu", (unsigned long long)op.bytes);
+			used += (size_t)snprintf(text + used, room - used, " %llu",
+						 (unsigned long long)op.bytes);
 		used += (size_t)snprintf(text + used, room - used, "\n");
 		assert_true(used < room);
 	}
@@ -281,7 +294,8 @@ static void recorded(const char *name, char *text, size_t room, bool with_existi
 {
 	char *command[] = {program, "act", (char *)name, NULL};
 	struct stream_map *streams = stream_map_create(STREAM_BY_CLASS);
-	const struct record_options options = {.command = command, .trace = trace, .streams = streams};
+	const struct record_options options = {
+		.command = command, .trace = trace, .streams = streams};
 	struct record_summary summary;
 	struct error error;
 	bool done = record(&options, &summary, &error);
@@ -302,21 +316,23 @@ static void recorded(const char *name, char *text, size_t room, bool with_existi
 	ops_print(text, room, with_existing);
 }
 
-#define RECORDED(name, expected)                                                                                           \
-	do {                                                                                                               \
-		static char text_[16384];                                                                                  \
-		recorded(name, text_, sizeof(text_), false);                                                               \
-		if (!text_[0])                                                                                             \
-			skip();                                                                                            \
-		assert_string_equal(text_, expected);                                                                      \
+#define RECORDED(name, expected)                                                                   \
+	do {                                                                                       \
+		static char text_[16384];                                                          \
+		recorded(name, text_, sizeof(text_), false);                                       \
+		if (!text_[0])                                                                     \
+			skip();                                                                    \
+		assert_string_equal(text_, expected);                                              \
 	} while (0)
 
 static void positions_are_known_through_dup_fork_and_append(void **state)
 {
 	(void)state;
-	RECORDED("positions", "open old\nread old 0 1000\nread old 1000 500\nread old 1500 100\nread old 5000 10\nread old 5010 20\n"
-			      "read old 8192 300\nwrite old 100 40\nread old 5030 1\nclose old\nclose old\n"
-			      "create log\nwrite log 0 10\nwrite log 10 5\nclose log\n");
+	RECORDED("positions",
+		 "open old\nread old 0 1000\nread old 1000 500\nread old 1500 100\nread old 5000 "
+		 "10\nread old 5010 20\n"
+		 "read old 8192 300\nwrite old 100 40\nread old 5030 1\nclose old\nclose old\n"
+		 "create log\nwrite log 0 10\nwrite log 10 5\nclose log\n");
 }
 
 static void a_read_over_the_end_has_what_there_was(void **state)
@@ -328,26 +344,33 @@ static void a_read_over_the_end_has_what_there_was(void **state)
 static void names_come_change_and_go(void **state)
 {
 	(void)state;
-	RECORDED("names", "stat old\nstat missing\nstat absent/too\nmkdir d\n"
-			  "create d/a\nwrite d/a 0 100\nrename d/a d/b\nwrite d/b 100 50\nclose d/b\n"
-			  "link d/b d/c\nunlink d/b\nopen d\nopen d/c\nread d/c 0 10\nreaddir d\n"
-			  "rename d/c d/c (deleted)\nunlink d/c (deleted)\nread d/c (deleted) 10 20\nclose d/c (deleted)\nclose d\n"
-			  "symlink way 3\nopen old\nread old 0 7\nclose old\nstat old\nrmdir d\n");
+	RECORDED("names",
+		 "stat old\nstat missing\nstat absent/too\nmkdir d\n"
+		 "create d/a\nwrite d/a 0 100\nrename d/a d/b\nwrite d/b 100 50\nclose d/b\n"
+		 "link d/b d/c\nunlink d/b\nopen d\nopen d/c\nread d/c 0 10\nreaddir d\n"
+		 "rename d/c d/c (deleted)\nunlink d/c (deleted)\nread d/c (deleted) 10 20\nclose "
+		 "d/c (deleted)\nclose d\n"
+		 "symlink way 3\nopen old\nread old 0 7\nclose old\nstat old\nrmdir d\n");
 }
 
 static void advice_syncs_and_sizes_are_kept(void **state)
 {
 	(void)state;
-	RECORDED("advice", "open old\nfadvise_willneed old 0 8192\nfadvise_dontneed old 0 0\nfadvise_random old 0 0\n"
-			   "fadvise_willneed old 4096 4096\nfsync old\nfdatasync old\nsync_file_range old 0 4096\n"
-			   "fallocate old 20000 5000\ntruncate old 100\nclose old\ntruncate old 50\n");
+	RECORDED("advice",
+		 "open old\nfadvise_willneed old 0 8192\nfadvise_dontneed old 0 0\nfadvise_random "
+		 "old 0 0\n"
+		 "fadvise_willneed old 4096 4096\nfsync old\nfdatasync old\nsync_file_range old 0 "
+		 "4096\n"
+		 "fallocate old 20000 5000\ntruncate old 100\nclose old\ntruncate old 50\n");
 }
 
 static void copies_inside_the_kernel_are_reads_and_writes(void **state)
 {
 	(void)state;
-	RECORDED("copies", "open old\ncreate copy\nread old 0 1000\nwrite copy 0 1000\nread old 4096 2000\nwrite copy 1000 2000\n"
-			   "read old 1000 10\nread old 1010 500\nwrite copy 3000 500\nclose old\nclose copy\n");
+	RECORDED("copies", "open old\ncreate copy\nread old 0 1000\nwrite copy 0 1000\nread old "
+			   "4096 2000\nwrite copy 1000 2000\n"
+			   "read old 1000 10\nread old 1010 500\nwrite copy 3000 500\nclose "
+			   "old\nclose copy\n");
 }
 
 static void mapped_pages_are_seen_when_they_fault(void **state)
@@ -366,7 +389,8 @@ static void mapped_pages_are_seen_when_they_fault(void **state)
 static void vectors_are_one_op(void **state)
 {
 	(void)state;
-	RECORDED("many", "open old\nread old 0 300\nread old 4000 300\nread old 300 300\nwrite old 20000 300\nclose old\n");
+	RECORDED("many", "open old\nread old 0 300\nread old 4000 300\nread old 300 300\nwrite old "
+			 "20000 300\nclose old\n");
 }
 
 static void direct_reads_are_told_apart(void **state)
@@ -397,7 +421,8 @@ static int kernel_can(void)
 {
 	char *command[] = {"true", NULL};
 	struct stream_map *streams = stream_map_create(STREAM_BY_CLASS);
-	const struct record_options options = {.command = command, .trace = "kernel-can.rft", .streams = streams};
+	const struct record_options options = {
+		.command = command, .trace = "kernel-can.rft", .streams = streams};
 	struct record_summary summary;
 	struct error error;
 	bool done = record(&options, &summary, &error);
