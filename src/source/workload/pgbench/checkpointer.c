@@ -24,6 +24,7 @@
 
 #include "base/memory.h"
 #include "base/prefetch.h"
+#include "base/radix.h"
 #include "base/size.h"
 
 enum {
@@ -52,13 +53,6 @@ static uint32_t order_of(const struct pgbench *pg, uint32_t block)
 	return block - pg->relations[REL_HISTORY].first;
 }
 
-static int order_compare(const void *a, const void *b)
-{
-	const uint64_t *left = a, *right = b;
-
-	return (*left > *right) - (*left < *right);
-}
-
 static void dirty_collect(struct pgbench *pg)
 {
 	struct checkpoint *checkpoint = &pg->checkpoint;
@@ -73,7 +67,7 @@ static void dirty_collect(struct pgbench *pg)
 		checkpoint->sorted[checkpoint->to_write++] =
 			(uint64_t)order_of(pg, buffer->block) << 32 | i;
 	}
-	qsort(checkpoint->sorted, checkpoint->to_write, sizeof(*checkpoint->sorted), order_compare);
+	radix_sort(checkpoint->sorted, checkpoint->to_write, 32);
 }
 
 /* IsCheckpointOnSchedule(): is what is written ahead of the journal and of the clock? */

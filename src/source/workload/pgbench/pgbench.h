@@ -129,6 +129,7 @@ struct small_table {
 		uint32_t pins; /* of backends waiting for a row */
 		/* of its dead versions the oldest's and the newest's transaction */
 		uint64_t oldest_xid, newest_xid;
+		uint64_t recent; /* the last of its updates among pg->recent: its number + 1 */
 		uint32_t known_room; /* by the free space map; 0: nothing known */
 		bool is_made;        /* else somebody is about to make it */
 	} * pages;
@@ -142,9 +143,8 @@ struct small_table {
 
 /* An update of a small table, for deciding what may be pruned. */
 struct recent {
+	uint64_t before; /* the last one of the same page: its number + 1; 0: none */
 	uint64_t xid;
-	uint32_t page;
-	uint8_t table; /* of tables[] */
 	bool is_root;
 };
 
@@ -356,6 +356,8 @@ struct pgbench {
 	/* by client, the oldest transaction that it may want to see: its own, or the oldest that ran
 	 * when it began to wait; UINT64_MAX: it is in none */
 	uint64_t *oldest;
+	uint64_t horizon; /* the least of them, as long as horizon_client has it */
+	uint32_t horizon_client;
 	uint64_t next_xid, waits; /* how many waits for rows there were: their order */
 	uint32_t clients_left;    /* in this phase */
 	bool is_warm, is_over;
