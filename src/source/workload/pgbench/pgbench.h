@@ -299,7 +299,8 @@ struct backend {
 
 struct process {
 	uint64_t ready_ns;
-	uint32_t index, heap_at; /* in pg->heap, + 1; 0: not there */
+	uint32_t index;
+	bool is_ready; /* or will be: in pg->ready */
 	enum wait_kind waits;
 	uint32_t waits_block;
 	uint32_t depth;
@@ -310,6 +311,12 @@ struct process {
 	uint64_t wal_segment;    /* it is that one */
 	bool is_under_way;       /* an op is */
 	struct backend *backend; /* NULL: a process of the server's own */
+};
+
+/* Who goes on when. */
+struct ready {
+	uint64_t ns;
+	uint32_t process;
 };
 
 /* Since counting began (after the warm-up). */
@@ -349,8 +356,8 @@ struct pgbench {
 
 	struct process *processes; /* clients' backends, then the server's own */
 	uint32_t process_count;
-	struct process **heap;
-	uint32_t heap_count;
+	struct ready *ready; /* in order, the earliest last */
+	uint32_t ready_count;
 	uint32_t under_way; /* ops */
 	uint32_t block_waiters;
 	/* by client, the oldest transaction that it may want to see: its own, or the oldest that ran
