@@ -129,7 +129,7 @@ struct small_table {
 		uint32_t pins; /* of backends waiting for a row */
 		/* of its dead versions the oldest's and the newest's transaction */
 		uint64_t oldest_xid, newest_xid;
-		uint64_t recent; /* the last of its updates among pg->recent: its number + 1 */
+		uint64_t recent;     /* the last of its updates among pg->recent: its number + 1 */
 		uint32_t known_room; /* by the free space map; 0: nothing known */
 		bool is_made;        /* else somebody is about to make it */
 	} * pages;
