@@ -165,7 +165,7 @@ struct record_fault {
 	uint32_t flags; /* RECORD_IS_WRITE */
 };
 
-/* The cgroup that is watched has so much memory that is neither files' pages nor the kernel's. */
+/* The processes of the cgroup that is watched have so much memory, with what the kernel needs for them. */
 struct record_memory {
 	struct record_event event;
 	uint64_t pages;
@@ -218,6 +218,7 @@ struct record_control {
 	int64_t file_pages;     /* charged to it; the user half says how many at the start */
 	/* kernel half */
 	uint64_t group; /* its address, once seen */
+	int64_t kernel_bytes; /* of its tasks: page tables, stacks and the like */
 	int64_t told_pages;
 };
 
