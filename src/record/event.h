@@ -137,6 +137,7 @@ struct record_copy {
 	uint64_t from_offset, to_offset;
 	uint64_t from_size, to_size;
 	uint64_t bytes;
+	uint64_t inserted_pages; /* into the page cache, meanwhile, of both files */
 };
 
 /* Any other call. `id` is the file that it opened or closed or was about. */

@@ -1032,10 +1032,13 @@ static __always_inline void remember_second(struct task_struct *task, struct tas
 	}
 }
 
-/* FICLONE, FICLONERANGE, FIDEDUPERANGE (include/uapi/linux/fs.h). */
+/* include/uapi/linux/fs.h. FIDEDUPERANGE changes nothing that is cached. */
+#define FICLONE      0x40049409
+#define FICLONERANGE 0x4020940d
+
 static __always_inline bool is_clone(uint32_t command)
 {
-	return command == 0x40049409 || command == 0x4020940d || command == 0xc0189436;
+	return command == FICLONE || command == FICLONERANGE;
 }
 
 SEC("tp_btf/sys_enter")
@@ -1198,6 +1201,7 @@ static __always_inline void copy_tell(struct task_state *state, struct pt_regs *
 		event.to_size = size;
 	}
 	begin(&event.event, RECORD_TYPE_COPY, sizeof(event), state->time_ns, state->number);
+	event.inserted_pages = state->pages;
 	event.from_handle = state->handle;
 	event.to_handle = state->handle_to;
 	event.bytes = bytes;
@@ -1256,6 +1260,24 @@ static __always_inline uint64_t asked_flags(struct pt_regs *regs, uint32_t detai
 	}
 }
 
+/* Where it was cloned to: arguments 3 and 4; 0 and 0: all of it. `size` is the new one. */
+static __always_inline void clone_look(struct record_call *event, struct task_state *state,
+				       struct pt_regs *regs)
+{
+	struct {
+		int64_t from;
+		uint64_t from_offset, bytes, offset;
+	} range = {}; /* struct file_clone_range */
+
+	state->size = size_of(state->inode);
+	event->arguments[3] = event->arguments[4] = 0;
+	if ((uint32_t)argument(regs, 1) != FICLONERANGE)
+		return;
+	bpf_probe_read_user(&range, sizeof(range), (void *)argument(regs, 2));
+	event->arguments[3] = range.offset;
+	event->arguments[4] = range.bytes;
+}
+
 static __noinline int call_tell(struct task_struct *task, struct pt_regs *regs, long result)
 {
 	struct task_state *state = bpf_task_storage_get(&states, task, NULL, 0);
@@ -1308,11 +1330,13 @@ static __noinline int call_tell(struct task_struct *task, struct pt_regs *regs, 
 		used += event->path_bytes[1];
 	}
 	used &= 2 * RECORD_PATH_BYTES_MAX - 1;
+	for (uint32_t i = 0; i < 6; i++)
+		event->arguments[i] = argument(regs, i);
 	begin(&event->event, RECORD_TYPE_CALL, sizeof(*event) + used, state->time_ns,
 	      state->number);
 	event->result = result;
-	for (uint32_t i = 0; i < 6; i++)
-		event->arguments[i] = argument(regs, i);
+	if (state->shape == RECORD_OF_FILE && call.detail && result == 0)
+		clone_look(event, state, regs);
 	if (state->shape == RECORD_OPEN)
 		event->asked_flags = asked_flags(regs, call.detail);
 	event->handle = state->handle;
