@@ -439,13 +439,18 @@ static __always_inline uint64_t wakeup(void)
 
 static __always_inline bool send(void *event, uint64_t bytes)
 {
-	if (bpf_ringbuf_output(&ring, event, bytes, wakeup()) == 0) {
-		COUNT(events, 1);
-		COUNT(event_bytes, bytes);
-		return true;
+	struct record_counters *count = counted();
+	bool is_sent = bpf_ringbuf_output(&ring, event, bytes, wakeup()) == 0;
+
+	if (!count)
+		return is_sent;
+	if (is_sent) {
+		__sync_fetch_and_add(&count->events, 1);
+		__sync_fetch_and_add(&count->event_bytes, bytes);
+	} else {
+		__sync_fetch_and_add(&count->events_lost, 1);
 	}
-	COUNT(events_lost, 1);
-	return false;
+	return is_sent;
 }
 
 static __always_inline void begin(struct record_event *event, uint32_t type, uint64_t bytes,
@@ -566,13 +571,15 @@ static __always_inline void read_bytes_count(struct task_struct *task, struct ta
 
 static __always_inline struct file *file_of(struct task_struct *task, uint64_t fd)
 {
-	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	struct file **files = BPF_CORE_READ(table, fd);
+	struct files_struct *open = task->files;
+	struct fdtable *table;
 	struct file *file = NULL;
 
-	if ((uint32_t)fd >= BPF_CORE_READ(table, max_fds))
+	if (!open)
 		return NULL;
-	bpf_probe_read_kernel(&file, sizeof(file), &files[(uint32_t)fd]);
+	table = open->fdt;
+	if ((uint32_t)fd < table->max_fds)
+		bpf_probe_read_kernel(&file, sizeof(file), &table->fd[(uint32_t)fd]);
 	return file;
 }
 
