@@ -218,7 +218,7 @@ struct record_control {
 	uint64_t step_pages;    /* how much it has to change to be told again */
 	int64_t file_pages;     /* charged to it; the user half says how many at the start */
 	/* kernel half */
-	uint64_t group; /* its address, once seen */
+	uint64_t group;       /* its address, once seen */
 	int64_t kernel_bytes; /* of its tasks: page tables, stacks and the like */
 	int64_t told_pages;
 };

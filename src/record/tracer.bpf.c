@@ -359,9 +359,9 @@ struct task_state {
 	uint32_t fault_is_write;
 
 	int64_t kernel_bytes; /* in control.kernel_bytes */
-	uint64_t read_bytes; /* counted so far */
-	uint32_t is_told;    /* the user half knows the task */
-	uint32_t is_named;   /* and the file's name */
+	uint64_t read_bytes;  /* counted so far */
+	uint32_t is_told;     /* the user half knows the task */
+	uint32_t is_named;    /* and the file's name */
 };
 
 struct {
