@@ -59,7 +59,8 @@ void recorded_print_unseen(const struct record_summary *summary)
 	print_missed(counters->texts_unread + summary->translated.names_unknown,
 		     "names that could not be read or placed");
 	print_missed(summary->calls.unseen[CALLS_UNSEEN_CLONE_RANGE],
-		     "ranges that share another file's blocks: written as allocated");
+		     "ranges that share another file's blocks: in the trace direct writes, which "
+		     "leaves the caches alike");
 	print_missed(summary->calls.unseen[CALLS_UNSEEN_HOLE], "holes punched or ranges zeroed");
 	if (summary->missing[0])
 		printf("  not recorded  what this kernel has no tracepoints for: %s\n",

@@ -137,6 +137,7 @@ struct record_copy {
 	uint64_t from_offset, to_offset;
 	uint64_t from_size, to_size;
 	uint64_t bytes;
+	uint64_t inserted_pages; /* into the page cache, meanwhile, of both files */
 };
 
 /* Any other call. `id` is the file that it opened or closed or was about. */
@@ -165,7 +166,7 @@ struct record_fault {
 	uint32_t flags; /* RECORD_IS_WRITE */
 };
 
-/* The cgroup that is watched has so much memory that is neither files' pages nor the kernel's. */
+/* The processes of the cgroup that is watched have so much memory, with what the kernel needs for them. */
 struct record_memory {
 	struct record_event event;
 	uint64_t pages;
@@ -217,7 +218,8 @@ struct record_control {
 	uint64_t step_pages;    /* how much it has to change to be told again */
 	int64_t file_pages;     /* charged to it; the user half says how many at the start */
 	/* kernel half */
-	uint64_t group; /* its address, once seen */
+	uint64_t group;       /* its address, once seen */
+	int64_t kernel_bytes; /* of its tasks: page tables, stacks and the like */
 	int64_t told_pages;
 };
 

@@ -29,7 +29,7 @@
 
 enum {
 	BATCH = 1024,
-	LISTEN_MS = 20,         /* the ring is looked at so often at least */
+	LISTEN_MS = 100,        /* the ring is looked at so often at least */
 	WINDOW_NS = 50000000,   /* a call may take so long without coming late */
 	QUEUE_MAX = 262144,     /* events that wait for their turn; 100 bytes each and more */
 	ENDING_NS = 2000000000, /* what a command has after a Ctrl-C */
@@ -132,15 +132,35 @@ static bool is_over(struct recording *recording, uint64_t start_ns)
 	return options->cgroup && access(options->cgroup, F_OK) != 0;
 }
 
+/* Not beyond the end. */
+static int listen_ms(const struct record_options *options, uint64_t elapsed_ns)
+{
+	uint64_t left_ns =
+		options->duration_ns > elapsed_ns ? options->duration_ns - elapsed_ns : 0;
+
+	if (options->duration_ns && left_ns < LISTEN_MS * NS_PER_MS)
+		return (int)(left_ns / NS_PER_MS) + 1;
+	return LISTEN_MS;
+}
+
+/* That the command ends is to be noticed at once: any signal ends the waiting. */
+static void on_child(int number)
+{
+	(void)number;
+}
+
 static bool listen_till_over(struct recording *recording)
 {
+	const struct sigaction wake = {.sa_handler = on_child};
 	const struct record_options *options = recording->options;
 	struct record_counters counters;
 	uint64_t start_ns = now_ns(), shown_ns = start_ns, skipped;
+	struct sigaction before;
+	bool done = true;
 
-	while (!is_over(recording, start_ns)) {
-		if (!listen_once(recording, LISTEN_MS))
-			return false;
+	sigaction(SIGCHLD, &wake, &before);
+	while (done && !is_over(recording, start_ns)) {
+		done = listen_once(recording, listen_ms(options, now_ns() - start_ns));
 		if (!options->progress || now_ns() - shown_ns < NS_PER_SECOND / 4)
 			continue;
 		shown_ns = now_ns();
@@ -148,8 +168,9 @@ static bool listen_till_over(struct recording *recording)
 			options->progress(options->progress_context, shown_ns - start_ns,
 					  recording->summary->ops, counters.events_lost);
 	}
+	sigaction(SIGCHLD, &before, NULL);
 	recording->summary->elapsed_ns = now_ns() - start_ns;
-	return true;
+	return done;
 }
 
 /* Interrupted, or out of time: the command is asked to end, and then made to. */

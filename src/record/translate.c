@@ -559,6 +559,24 @@ static void transfer_take(struct translator *translator, const struct record_tra
 			   (int64_t)event->bytes);
 }
 
+/*
+ * A range that shares another file's blocks: it is on the disk, and not in memory. There is no op for
+ * that but a direct write, which leaves the caches as they are then; what it costs the device is too
+ * much.
+ */
+static void clone_take(struct translator *translator, const struct calls_when *when, uint32_t at,
+		       uint64_t offset, uint64_t bytes, uint64_t size)
+{
+	if (bytes == 0)
+		return;
+	flags_are(translator, when, at, true);
+	calls_write(translator->calls, when, (int)at, offset, bytes, 0, (int64_t)bytes);
+	flags_are(translator, when, at, false);
+	if (offset + bytes == size && size % SECTOR_BYTES)
+		calls_ftruncate(translator->calls, when, (int)at, size, 0);
+	calls_unseen(translator->calls, CALLS_UNSEEN_CLONE_RANGE, 1);
+}
+
 /* Where file systems share blocks, the kernel tries that first, and moves no data. */
 static bool is_cloned(const struct translator *translator, const struct record_copy *event)
 {
@@ -566,7 +584,7 @@ static bool is_cloned(const struct translator *translator, const struct record_c
 	const char *filesystem =
 		mount_table_filesystem(translator->options.mounts, event->from.device);
 
-	return event->from.device == event->to.device && name &&
+	return event->from.device == event->to.device && event->inserted_pages == 0 && name &&
 	       strcmp(name, "copy_file_range") == 0 && filesystem &&
 	       (strcmp(filesystem, "btrfs") == 0 || strcmp(filesystem, "xfs") == 0);
 }
@@ -583,9 +601,10 @@ static void copy_take(struct translator *translator, const struct record_copy *e
 	if (event->to.ino)
 		to = handle_get(translator, when, event->to_handle, &event->to, event->to_size);
 	if (from != NONE && to != NONE && is_cloned(translator, event)) {
-		calls_fallocate(translator->calls, when, (int)to, 0, event->to_offset, event->bytes,
-				0);
-		calls_unseen(translator->calls, CALLS_UNSEEN_CLONE_RANGE, 1);
+		uint64_t end = event->to_offset + event->bytes;
+
+		clone_take(translator, when, to, event->to_offset, event->bytes,
+			   end > event->to_size ? end : event->to_size);
 	} else if (from != NONE && to != NONE) {
 		const struct calls_transfer transfer = {
 			.from = (int)from,
@@ -714,8 +733,10 @@ static void file_call_take(struct translator *translator, const struct record_ca
 		calls_list(calls, when, fd, result);
 		break;
 	case MEANING_CLONE_RANGE:
-		if (result >= 0)
-			calls_unseen(calls, CALLS_UNSEEN_CLONE_RANGE, 1);
+		if (result == 0 && arguments[3] < event->size)
+			clone_take(translator, when, at, arguments[3],
+				   arguments[4] ? arguments[4] : event->size - arguments[3],
+				   event->size);
 		break;
 	case MEANING_MSYNC:
 		if (arguments[2] & 4) /* MS_SYNC */

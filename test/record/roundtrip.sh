@@ -8,8 +8,8 @@ source test/record/record.bash
 grep -qE ' - cgroup2? ' /proc/self/mountinfo || skip_all 'no cgroups are mounted here'
 
 # One of them: it is within the tolerance, and nearly all that came into the page cache is explained.
-trip() { # NAME LIMIT SETUP COMMAND
-	exits 0 "$1" "$REFAULT" validate --cgroup-limit "$2" --images "$disk" --image-size 2GiB --json --setup "$3" -- bash -c "$4"
+trip() { # NAME LIMIT SETUP COMMAND [OPTION...]
+	exits 0 "$1" "$REFAULT" validate "${@:5}" --cgroup-limit "$2" --images "$disk" --image-size 2GiB --json --setup "$3" -- bash -c "$4"
 	awk -v name="$1" '
 		/"model":/ { model = $2 + 0 }
 		/"kernel":/ && $2 + 0 > 0 && !kernel { kernel = $2 + 0 }
@@ -30,9 +30,11 @@ missing() { # PROGRAM...
 	return 1
 }
 
-missing tar || trip 'a backup with tar' 24MiB \
-	'for d in $(seq 30); do mkdir -p data/$d; for f in $(seq 30); do head -c $(((d * 37 + f * 91) % 60 * 1000 + 500)) /dev/urandom >data/$d/$f; done; done' \
-	'tar cf first.tar data && tar df first.tar && cp -r data again && tar cf second.tar again'
+backup=(24MiB
+	'for d in $(seq 30); do mkdir -p data/$d; for f in $(seq 30); do head -c $(((d * 37 + f * 91) % 60 * 1000 + 500)) /dev/urandom >data/$d/$f; done; done'
+	'tar cf first.tar data && tar df first.tar && cp -r data again && tar cf second.tar again')
+missing tar || trip 'a backup with tar' "${backup[@]}"
+missing tar mkfs.xfs || trip 'the same on XFS, where cp shares blocks' "${backup[@]}" --filesystem xfs
 
 missing git || trip 'git clone and git status' 24MiB \
 	'mkdir from && cd from && git init -q . && git config user.email a@b.c && git config user.name a &&
