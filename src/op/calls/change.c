@@ -54,9 +54,18 @@ uint32_t name_of(struct calls *calls, const struct calls_when *when, const struc
 		directory = directory_of(calls, when, name->directory);
 	if (directory == NONE || name->bytes == 0)
 		return directory;
-	if (name->directory != CALLS_CWD && name->text[0] != '/' && directory >= NAME_ROOT_COUNT &&
-	    name_is_there(calls, directory))
-		becomes_directory(calls, directory);
+	/* Nothing is found in a directory that is gone: this is another, and nobody saw it opened. */
+	if (name->text[0] != '/' && directory >= NAME_ROOT_COUNT &&
+	    calls->names.at[directory].kind == NAME_ABSENT)
+		return NONE;
+	if (name->directory != CALLS_CWD && name->text[0] != '/' && directory >= NAME_ROOT_COUNT) {
+		uint32_t file = calls->names.at[directory].file;
+
+		if (file != NONE && file_is_sure(&calls->files.at[file]))
+			return NONE;
+		if (name_is_there(calls, directory))
+			becomes_directory(calls, directory);
+	}
 	return name_resolve(calls, directory, name->text, name->bytes, follows);
 }
 
@@ -96,12 +105,9 @@ void parents_present(struct calls *calls, const struct calls_when *when, uint32_
 }
 
 /* It was made as a file, or read or written: what is a directory there now is another. */
-static bool is_surely_file(const struct calls *calls, uint32_t name)
+bool file_is_sure(const struct file *file)
 {
-	const struct name *at = &calls->names.at[name];
-	const struct file *file = at->file == NONE ? NULL : &calls->files.at[at->file];
-
-	return at->is_made || (file && file->sum.reads + file->sum.writes > 0);
+	return file->is_made || file->sum.reads + file->sum.writes > 0;
 }
 
 /* It is there, and was before the start. */
@@ -143,7 +149,8 @@ uint32_t name_present(struct calls *calls, const struct calls_when *when, uint32
 		break;
 	case NAME_FILE:
 	case NAME_SYMLINK:
-		if (kind == NAME_DIRECTORY && is_surely_file(calls, name)) {
+		if (kind == NAME_DIRECTORY && calls->names.at[name].file != NONE &&
+		    file_is_sure(&calls->files.at[calls->names.at[name].file])) {
 			name_absent(calls, when, name);
 			directory_appears(calls, when, name);
 		} else if (kind == NAME_DIRECTORY) {
@@ -358,9 +365,10 @@ void file_facts(struct calls *calls, uint32_t file, const struct calls_facts *fa
 
 	if (facts->type == CALLS_OTHER)
 		at->is_no_file = true;
-	if (facts->type == CALLS_DIRECTORY) {
+	if (facts->type == CALLS_DIRECTORY && !file_is_sure(at)) {
 		at->is_directory = true;
-		calls->names.at[at->name].kind = NAME_DIRECTORY;
+		if (name_is_there(calls, at->name))
+			becomes_directory(calls, at->name);
 	}
 	if (facts->has_inode)
 		file_has_inode(calls, file, facts->device, facts->inode);

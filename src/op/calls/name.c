@@ -127,6 +127,7 @@ void names_init(struct calls *calls)
 			.existed = true,
 		};
 	calls->somewhere = NONE;
+	calls->has_relative = false;
 	calls->path = memory_alloc(PATH_BYTES_MAX + 1, 1);
 	buckets_make(calls, BUCKETS_MIN);
 }
@@ -221,6 +222,7 @@ uint32_t name_get(struct calls *calls, uint32_t parent, const char *text, size_t
 		.first_text = kept,
 		.is_pseudo = is_pseudo(calls, parent, text, bytes),
 	};
+	calls->has_relative |= parent == NAME_SOMEWHERE;
 	child_add(calls, name);
 	if (calls->names.count > calls->bucket_mask)
 		buckets_make(calls, (calls->bucket_mask + 1) * 2);

@@ -209,6 +209,7 @@ static uint32_t open_nameless(struct calls *calls, const struct calls_when *when
 	calls->names.at[name].kind = NAME_FILE;
 	calls->names.at[name].is_made = true;
 	calls->files.at[file].is_size_exact = calls->files.at[file].is_initial_exact = true;
+	calls->files.at[file].is_made = true;
 	open = open_add(calls, file, name, flags);
 	emit_open(calls, when, OP_CREATE, open, 0, 0);
 	if (!calls->files.at[file].is_linked_again) {
@@ -231,12 +232,14 @@ static uint32_t open_created(struct calls *calls, const struct calls_when *when,
 
 	parents_present(calls, when, name);
 	file = file_add(calls, name);
-	existed = could_exist && file < calls->learned.count && calls->learned.at[file].existed;
+	existed = could_exist && calls->files.at[file].learned != NONE &&
+		  calls->learned.at[calls->files.at[file].learned].existed;
 	at = &calls->names.at[name];
 	at->kind = NAME_FILE;
 	at->existed |= existed;
 	at->is_made |= !existed;
 	calls->files.at[file].existed = existed;
+	calls->files.at[file].is_made = true;
 	calls->files.at[file].is_assumed_new = could_exist && !(flags & CALLS_O_TRUNCATE);
 	if (!could_exist || flags & CALLS_O_TRUNCATE) {
 		calls->files.at[file].size = calls->files.at[file].initial = 0;

@@ -535,7 +535,7 @@ void calls_fchdir(struct calls *calls, const struct calls_when *when, int fd, in
 		return;
 	}
 	file = calls->opens.at[open].file;
-	if (file == NONE)
+	if (file == NONE || file_is_sure(&calls->files.at[file]))
 		return;
 	name_present(calls, when, calls->files.at[file].name, NAME_DIRECTORY);
 	place_is(calls, when, calls->files.at[file].name);
