@@ -85,7 +85,8 @@ struct file {
 	bool is_unnamed; /* likewise, but its opening was seen */
 	bool is_deleted; /* without a name but the one that it got here */
 	bool is_directory;
-	bool is_made; /* as a file, and its making was seen */
+	bool is_made;   /* as a file, and its making was seen */
+	bool has_bytes; /* some came or went */
 	bool is_no_file;
 	bool is_assumed_new;
 	bool has_ops;

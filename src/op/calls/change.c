@@ -107,7 +107,7 @@ void parents_present(struct calls *calls, const struct calls_when *when, uint32_
 /* It was made as a file, or read or written: what is a directory there now is another. */
 bool file_is_sure(const struct file *file)
 {
-	return file->is_made || file->sum.reads + file->sum.writes > 0;
+	return file->is_made || file->has_bytes;
 }
 
 /* It is there, and was before the start. */
@@ -363,7 +363,7 @@ void file_facts(struct calls *calls, uint32_t file, const struct calls_facts *fa
 {
 	struct file *at = &calls->files.at[file];
 
-	if (facts->type == CALLS_OTHER)
+	if (facts->type == CALLS_OTHER && !at->is_made)
 		at->is_no_file = true;
 	if (facts->type == CALLS_DIRECTORY && !file_is_sure(at)) {
 		at->is_directory = true;

@@ -125,6 +125,8 @@ static void go(struct calls *calls, const struct calls_when *when, const struct 
 	struct file *file;
 	uint64_t offset, end;
 
+	if (calls->opens.at[way->open].file != NONE)
+		calls->files.at[calls->opens.at[way->open].file].has_bytes = true;
 	if (!is_regular(calls, way->open)) {
 		sum_add(&calls->counts.not_files, way);
 		return;
@@ -185,7 +187,8 @@ static void failed(struct calls *calls, const struct calls_when *when, const str
 
 	/* Who has no position is no file. */
 	if (open != NONE && calls->opens.at[open].file != NONE && result == CALLS_ESPIPE)
-		calls->files.at[calls->opens.at[open].file].is_no_file = true;
+		file_facts(calls, calls->opens.at[open].file,
+			   &(struct calls_facts){.type = CALLS_OTHER});
 	if (open == NONE || !is_regular(calls, open))
 		calls->counts.failed_others++;
 	else if (way->direction == IN)
@@ -287,7 +290,7 @@ void calls_seek(struct calls *calls, const struct calls_when *when, int fd, int6
 	at = &calls->opens.at[open];
 	file = &calls->files.at[at->file];
 	if (result == CALLS_ESPIPE)
-		file->is_no_file = true;
+		file_facts(calls, at->file, &(struct calls_facts){.type = CALLS_OTHER});
 	if (result < 0 || (uint64_t)result > OP_END_MAX)
 		return;
 	if (whence == SEEKS_FROM_END && !file->is_directory && result >= offset)

@@ -252,7 +252,9 @@ static uint32_t resolve(struct calls *calls, uint32_t directory, const char *tex
 			;
 		if (end == at || (end == at + 1 && part[0] == '.'))
 			continue;
-		if (end == at + 2 && part[0] == '.' && part[1] == '.' && name != NAME_SOMEWHERE) {
+		/* Above what nobody told, ".." is a name like any other. */
+		if (end == at + 2 && part[0] == '.' && part[1] == '.' && name != NAME_SOMEWHERE &&
+		    calls->names.at[name].parent != NAME_NOWHERE) {
 			if (calls->names.at[name].parent != NONE)
 				name = somewhere(calls, calls->names.at[name].parent);
 			continue;

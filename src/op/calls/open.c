@@ -132,7 +132,8 @@ static uint32_t file_named(struct calls *calls, const struct calls_when *when, u
 			    facts && facts->type == CALLS_DIRECTORY ? NAME_DIRECTORY : NAME_FILE);
 	if (file == NONE && calls->names.at[name].kind == NAME_DIRECTORY) {
 		file = file_add(calls, name);
-		calls->files.at[file].existed = calls->names.at[name].existed;
+		calls->files.at[file].existed =
+			calls->names.at[name].existed && !calls->names.at[name].is_made;
 	}
 	if (file != NONE && calls->names.at[name].kind == NAME_DIRECTORY)
 		calls->files.at[file].is_directory = true;
@@ -458,7 +459,7 @@ static bool leads_there(const struct calls *calls, uint32_t open, uint32_t name,
 	const struct file *file = at->file == NONE ? NULL : &calls->files.at[at->file];
 
 	if (facts->type == CALLS_OTHER)
-		return !file || file->is_no_file || !has_no_name(file);
+		return !file || file->is_no_file;
 	if (name == NONE && !(facts->has_inode && file && has_no_name(file)))
 		return true;
 	if (name == at->name && !(file && has_no_name(file)))
@@ -491,7 +492,10 @@ void calls_known_file(struct calls *calls, const struct calls_when *when, int fd
 		if (known->file != NONE && has_no_name(&calls->files.at[known->file]) &&
 		    facts->type != CALLS_OTHER) {
 			unknown_named(calls, when, fd, facts, name);
-		} else if (known->file != NONE && facts->type == CALLS_OTHER) {
+		} else if (known->file != NONE && facts->type == CALLS_OTHER &&
+			   (has_no_name(&calls->files.at[known->file]) ||
+			    (!facts->path && !calls->files.at[known->file].is_made))) {
+			/* Its name, if it has one, is a pipe's, or a terminal's. */
 			file_facts(calls, known->file, facts);
 		} else {
 			/* It was closed and opened again, and nobody saw it. */
