@@ -79,6 +79,14 @@ static void directory_appears(struct calls *calls, const struct calls_when *when
 }
 
 /* Its size is what it was found to have in the end; its pages were written by who made it. */
+static void emit_made(struct calls *calls, const struct calls_when *when, uint32_t file,
+		      uint32_t name)
+{
+	emit_name(calls, when, OP_CREATE, name, 0);
+	if (calls->files.at[file].size)
+		emit_name(calls, when, OP_TRUNCATE, name, calls->files.at[file].size);
+}
+
 static void file_appears(struct calls *calls, const struct calls_when *when, uint32_t name)
 {
 	uint32_t file = file_add(calls, name);
@@ -89,10 +97,8 @@ static void file_appears(struct calls *calls, const struct calls_when *when, uin
 	}
 	calls->names.at[name].kind = NAME_FILE;
 	calls->names.at[name].is_made = true;
-	emit(calls, when, OP_CREATE, file, 0, 0);
-	if (calls->files.at[file].size)
-		emit(calls, when, OP_TRUNCATE, file, 0, calls->files.at[file].size);
-	emit(calls, when, OP_CLOSE, file, 0, 0);
+	emit_made(calls, when, file, name);
+	emit_name(calls, when, OP_CLOSE, name, 0);
 }
 
 void parents_present(struct calls *calls, const struct calls_when *when, uint32_t name)
@@ -237,9 +243,7 @@ void deleted_made(struct calls *calls, const struct calls_when *when, uint32_t f
 	uint32_t open = calls->files.at[file].first_open;
 
 	parents_present(calls, when, name);
-	emit_as(calls, when, OP_CREATE, file, name, 0, 0);
-	if (calls->files.at[file].size)
-		emit_as(calls, when, OP_TRUNCATE, file, name, 0, calls->files.at[file].size);
+	emit_made(calls, when, file, name);
 	emit_name(calls, when, OP_UNLINK, name, 0);
 	for (; open != NONE; open = calls->opens.at[open].next_of_file)
 		if (calls->opens.at[open].op_name == name) {
@@ -587,10 +591,8 @@ static void file_named_again(struct calls *calls, const struct calls_when *when,
 	calls->counts.changes_unseen++;
 	file_add_name(calls, file, name);
 	calls->names.at[name].kind = NAME_FILE;
-	emit(calls, when, OP_CREATE, file, 0, 0);
-	if (calls->files.at[file].size)
-		emit(calls, when, OP_TRUNCATE, file, 0, calls->files.at[file].size);
-	emit(calls, when, OP_CLOSE, file, 0, 0);
+	emit_made(calls, when, file, name);
+	emit_name(calls, when, OP_CLOSE, name, 0);
 }
 
 /* Nothing is there, and its directory is. False: it is of no disk, or not told. */

@@ -237,6 +237,18 @@ static uint32_t somewhere(const struct calls *calls, uint32_t name)
 	return name == NAME_SOMEWHERE && calls->somewhere != NONE ? calls->somewhere : name;
 }
 
+/* What ".." is. Above what nobody told it is a name like any other. */
+static uint32_t above_of(struct calls *calls, uint32_t name)
+{
+	uint32_t parent = calls->names.at[name].parent;
+
+	if (name == NAME_ROOT)
+		return NAME_ROOT;
+	if (name == NAME_SOMEWHERE || parent == NONE || parent == NAME_NOWHERE)
+		return name_get(calls, name, "(above)", 7);
+	return somewhere(calls, parent);
+}
+
 static uint32_t resolve(struct calls *calls, uint32_t directory, const char *text, size_t bytes,
 			bool follows, unsigned int *links)
 {
@@ -252,11 +264,8 @@ static uint32_t resolve(struct calls *calls, uint32_t directory, const char *tex
 			;
 		if (end == at || (end == at + 1 && part[0] == '.'))
 			continue;
-		/* Above what nobody told, ".." is a name like any other. */
-		if (end == at + 2 && part[0] == '.' && part[1] == '.' && name != NAME_SOMEWHERE &&
-		    calls->names.at[name].parent != NAME_NOWHERE) {
-			if (calls->names.at[name].parent != NONE)
-				name = somewhere(calls, calls->names.at[name].parent);
+		if (end == at + 2 && part[0] == '.' && part[1] == '.') {
+			name = above_of(calls, name);
 			continue;
 		}
 		name = name_get(calls, name, part, end - at);
