@@ -49,8 +49,8 @@ endif
 endif
 PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 # bzip2 tells pkg-config nothing on Debian.
-PACKAGE_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lbz2
-STATIC_LIBS    := $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null) -lbz2
+PACKAGE_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lbz2 -lm
+STATIC_LIBS    := $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null) -lbz2 -lm
 
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 \
 	    -Wimplicit-fallthrough
@@ -206,7 +206,7 @@ $(OBJ)/test/%.o: test/%.c $(BUILD)/flags
 $(TEST_PROGRAMS): $(BUILD)/test/%: $(OBJ)/test/%.o $$(call test_helpers,test/%.c) $(ROOMS)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(ROOMS) $(PACKAGE_LIBS) -lcmocka -lm
+	$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(ROOMS) $(PACKAGE_LIBS) -lcmocka
 
 tests: $(TEST_PROGRAMS)
 
@@ -256,7 +256,7 @@ $(OBJ)/bench/%.o: bench/%.c $(BUILD)/flags
 $(BENCH_PROGRAMS): $(BUILD)/%: $(OBJ)/%.o $(ROOMS)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(CC) $(ALL_LDFLAGS) -o $@ $< $(ROOMS) $(PACKAGE_LIBS) -lm
+	$(CC) $(ALL_LDFLAGS) -o $@ $< $(ROOMS) $(PACKAGE_LIBS)
 
 benches: $(BENCH_PROGRAMS)
 

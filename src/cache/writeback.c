@@ -446,8 +446,8 @@ bool cache_flusher_has_turn(const struct cache *cache)
 	return cache->flusher.file && !cache->flusher.is_busy;
 }
 
-/* queue_io(): those whose turn was too short, then those dirty since `until_ns` or before. */
-static void flusher_queue(struct cache *cache, uint64_t until_ns)
+/* queue_io(): those whose turn was too short, then those that have been dirty for `age_ns`. */
+static void flusher_queue(struct cache *cache, uint64_t age_ns)
 {
 	uint32_t id;
 
@@ -455,7 +455,8 @@ static void flusher_queue(struct cache *cache, uint64_t until_ns)
 		list_remove(cache, id);
 		list_append(cache, id, FILE_FOR_IO);
 	}
-	while ((id = cache->dirty_files.first) && cache->files.at[id].dirtied_ns <= until_ns) {
+	while ((id = cache->dirty_files.first) &&
+	       cache->files.at[id].dirtied_ns + age_ns <= cache->now_ns) {
 		list_remove(cache, id);
 		list_append(cache, id, FILE_FOR_IO);
 	}
@@ -465,15 +466,14 @@ static void flusher_queue(struct cache *cache, uint64_t until_ns)
 static bool flusher_goes_on(struct cache *cache)
 {
 	struct flusher *flusher = &cache->flusher;
-	uint64_t expire_ns = EXPIRE_SECONDS * NS_PER_SECOND;
 
 	if (flusher->work == FLUSHER_BACKGROUND ? !over_background_limit(cache)
 						: flusher->pages_left == 0)
 		return false;
 	if (!flusher->for_io.first)
-		flusher_queue(cache, flusher->work == FLUSHER_BACKGROUND ? cache->now_ns
-				     : cache->now_ns > expire_ns         ? cache->now_ns - expire_ns
-									 : 0);
+		flusher_queue(cache, flusher->work == FLUSHER_BACKGROUND
+					     ? 0
+					     : EXPIRE_SECONDS * NS_PER_SECOND);
 	return flusher->for_io.first;
 }
 

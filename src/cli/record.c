@@ -164,7 +164,7 @@ const struct command command_record = {
 	.usage = usage,
 	.description =
 		"Watch processes through the kernel's tracepoints (BPF; as root), and write what "
-		"they do to files as a native trace, which `replay`, `sweep` and the others take: "
+		"they do to files as a native trace, which `replay`, `lint` and `validate` take: "
 		"reads and writes with their offsets, mapped pages that fault, opens, look-ups and "
 		"failed ones, directories read, advice, syncs, renames and the rest.\n\n"
 		"It ends when the command, or the process, ends, after --duration, or with Ctrl-C. "

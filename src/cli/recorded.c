@@ -50,6 +50,8 @@ void recorded_print_unseen(const struct record_summary *summary)
 	print_missed(counters->events_lost,
 		     "events that did not fit the buffer (--buffer SIZE makes it larger)");
 	print_missed(summary->skipped, "events in the middle of another one");
+	print_missed(summary->left_out,
+		     "operations that contradict others: somebody unseen came between");
 	print_missed(counters->tasks_lost, "times, a new process, for want of memory");
 	print_missed(counters->calls_unseen,
 		     "operations by io_submit, or of io_uring's rarer kinds");
@@ -169,6 +171,7 @@ static json_t *not_recorded_json(const struct record_summary *summary)
 
 	json_object_set_new(json, "events_lost", counted(counters->events_lost));
 	json_object_set_new(json, "events_skipped", counted(summary->skipped));
+	json_object_set_new(json, "ops_left_out", counted(summary->left_out));
 	json_object_set_new(json, "processes_lost", counted(counters->tasks_lost));
 	json_object_set_new(json, "calls_unseen", counted(counters->calls_unseen));
 	json_object_set_new(json, "calls_of_32_bit", counted(counters->calls_foreign));

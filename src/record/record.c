@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/size.h"
+#include "op/consistent.h"
 #include "op/path.h"
 #include "op/source.h"
 #include "op/trace.h"
@@ -404,19 +405,39 @@ static void facts_make(struct facts *facts, const struct recording *recording)
 	fact(facts, "tracepoints_missing", "%s", summary->missing);
 }
 
-struct existing {
+/* What goes into the trace: nothing that a machine would refuse. */
+struct output {
 	struct recording *recording;
 	struct trace_writer *writer;
+	struct consistent *consistent;
+};
+
+static bool output_write(struct output *output, struct op *ops, size_t count)
+{
+	struct recording *recording = output->recording;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (consistent_take(output->consistent, &ops[i]))
+			ops[kept++] = ops[i];
+		else
+			recording->summary->left_out++;
+	}
+	return kept == 0 ||
+	       trace_write(output->writer, &recording->source, ops, kept, recording->error);
+}
+
+struct existing {
+	struct output *output;
 	bool failed;
 	ARRAY(struct op) later; /* directories and links: made when all files are there */
 };
 
-static void existing_write(struct existing *existing, const struct op *op)
+static void existing_write(struct existing *existing, struct op *op)
 {
 	if (!existing->failed)
-		existing->failed = !trace_write(existing->writer, &existing->recording->source, op,
-						1, existing->recording->error);
-	existing->recording->summary->existing++;
+		existing->failed = !output_write(existing->output, op, 1);
+	existing->output->recording->summary->existing++;
 }
 
 static void on_existing(void *context, const struct calls_existing *found)
@@ -433,8 +454,20 @@ static void on_existing(void *context, const struct calls_existing *found)
 		existing_write(existing, &op);
 }
 
-static bool copy_spool(struct recording *recording, struct trace_writer *writer, int spool_fd)
+static bool existing_write_all(struct output *output)
 {
+	struct existing existing = {.output = output};
+
+	calls_existing(translator_calls(output->recording->translator), on_existing, &existing);
+	for (size_t i = 0; i < existing.later.count; i++)
+		existing_write(&existing, &existing.later.at[i]);
+	array_deinit(&existing.later);
+	return !existing.failed;
+}
+
+static bool copy_spool(struct output *output, int spool_fd)
+{
+	struct recording *recording = output->recording;
 	const struct trace_options options = {.own_streams = true};
 	struct op *ops = memory_alloc(BATCH, sizeof(*ops));
 	ARRAY(uint32_t) ids = {0}; /* ours, by the spool's */
@@ -460,7 +493,7 @@ static bool copy_spool(struct recording *recording, struct trace_writer *writer,
 			if (op_kind_has_two_paths(ops[i].kind))
 				ops[i].path_to = ids.at[ops[i].path_to];
 		}
-		fine = trace_write(writer, &recording->source, ops, got, recording->error);
+		fine = output_write(output, ops, got);
 	}
 	op_source_destroy(source);
 	array_deinit(&ids);
@@ -477,28 +510,23 @@ static bool trace_write_all(struct recording *recording, int spool_fd, bool has_
 		.stream_names = stream_map_names(streams),
 		.stream_count = stream_map_count(streams),
 	};
-	struct existing existing = {.recording = recording};
+	struct output output = {.recording = recording};
 	struct stat status;
 	bool fine;
 
 	facts_make(&facts, recording);
-	existing.writer = trace_writer_create(recording->options->trace, recording->error);
-	if (!existing.writer)
+	output.writer = trace_writer_create(recording->options->trace, recording->error);
+	if (!output.writer)
 		return false;
-	fine = trace_writer_head(existing.writer, &head, recording->error);
-	if (fine) {
-		calls_existing(translator_calls(recording->translator), on_existing, &existing);
-		for (size_t i = 0; i < existing.later.count; i++)
-			existing_write(&existing, &existing.later.at[i]);
-		fine = !existing.failed;
-	}
-	array_deinit(&existing.later);
-	fine = fine && (!has_ops || copy_spool(recording, existing.writer, spool_fd));
+	output.consistent = consistent_create(recording->paths);
+	fine = trace_writer_head(output.writer, &head, recording->error) &&
+	       existing_write_all(&output) && (!has_ops || copy_spool(&output, spool_fd));
+	consistent_destroy(output.consistent);
 	if (!fine) {
-		trace_writer_abandon(existing.writer);
+		trace_writer_abandon(output.writer);
 		return false;
 	}
-	if (!trace_writer_close(existing.writer, recording->error))
+	if (!trace_writer_close(output.writer, recording->error))
 		return false;
 	if (stat(recording->options->trace, &status) == 0)
 		recording->summary->trace_bytes = (uint64_t)status.st_size;

@@ -52,7 +52,8 @@ struct record_summary {
 	uint64_t elapsed_ns;
 	uint64_t ops, existing, trace_bytes;
 	struct record_counters counters;
-	uint64_t skipped; /* events that could not be taken, besides counters.events_lost */
+	uint64_t left_out; /* ops that contradict others */
+	uint64_t skipped;  /* events that could not be taken, besides counters.events_lost */
 	struct translate_counts translated;
 	struct calls_counts calls;
 	char missing[256];  /* tracepoints that this kernel does not have; "": none */

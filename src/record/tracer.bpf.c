@@ -596,6 +596,16 @@ static __always_inline bool is_of_interest(struct inode *inode)
 	return IS_NETWORK_OR_LAYERED(magic);
 }
 
+/*
+ * Of a file's data? Else it is the file system's own: a device's pages; and inode 1, which is no file in
+ * ext4 (buddy bitmaps, EXT4_BAD_INO) and btrfs (trees, BTRFS_BTREE_INODE_OBJECTID), whatever its mode.
+ */
+static __always_inline bool is_data(struct inode *inode)
+{
+	return (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG &&
+	       BPF_CORE_READ(inode, i_ino) != 1;
+}
+
 static __always_inline uint64_t size_of(struct inode *inode)
 {
 	return BPF_CORE_READ(inode, i_size);
@@ -1243,7 +1253,8 @@ static __noinline int call_tell(struct task_struct *task, struct pt_regs *regs, 
 	if (call.path != RECORD_NO_ARGUMENT && !file) {
 		event->path_bytes[0] = used = path_read(event->text, 0, argument(regs, call.path));
 		/* AT_EMPTY_PATH: of a descriptor, and nothing is looked up. */
-		if (used <= 1 && state->shape == RECORD_OF_PATH)
+		if (used <= 1 && state->shape == RECORD_OF_PATH &&
+		    call.path_to == RECORD_NO_ARGUMENT)
 			return 0;
 		bpf_probe_read_kernel(&first, 1, event->text);
 		if (used > 1 && first != '/')
@@ -1514,7 +1525,7 @@ int BPF_PROG(folio_dirtied, struct folio *folio, struct address_space *mapping)
 	if (!state || state->shape != RECORD_NOTHING || !mapping || state->fault_is_write)
 		return 0;
 	inode = mapping->host;
-	if (!is_of_interest(inode) || (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFREG)
+	if (!is_of_interest(inode) || !is_data(inode))
 		return 0;
 	fault_tell(task, state, inode, NULL, folio->index, folio_pages(folio), RECORD_TYPE_FAULT,
 		   RECORD_IS_WRITE);
@@ -1540,16 +1551,6 @@ int BPF_PROG(pages_got, struct address_space *mapping, unsigned long index, unsi
 }
 
 /* ---- the page cache: what is explained ---- */
-
-/*
- * Of a file's data? Else it is the file system's own: a device's pages; and inode 1, which is no file in
- * ext4 (buddy bitmaps, EXT4_BAD_INO) and btrfs (trees, BTRFS_BTREE_INODE_OBJECTID), whatever its mode.
- */
-static __always_inline bool is_data(struct inode *inode)
-{
-	return (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG &&
-	       BPF_CORE_READ(inode, i_ino) != 1;
-}
 
 SEC("tp_btf/mm_filemap_add_to_page_cache")
 int BPF_PROG(page_added, struct folio *folio)

@@ -14,6 +14,8 @@
 
 #define NONE LOOKUP_NONE
 
+#define SECTOR_BYTES UINT64_C(512)
+
 /* What calls.h does not need to know from this machine's headers. */
 enum { RENAME_IS_EXCHANGE = 2, AT_IS_REMOVEDIR = 0x200, AT_IS_SYMLINK_NOFOLLOW = 0x100 };
 
@@ -24,8 +26,7 @@ struct seen_file {
 	uint64_t size;    /* when it was told first */
 	uint64_t size_now;
 	uint32_t mapped; /* open file that its faults go by; NONE: none yet */
-	bool is_directory, is_deleted, is_made;
-	bool is_told;     /* calls.h knows its inode */
+	bool is_directory;
 	bool is_left_out; /* of another file system */
 };
 
@@ -145,6 +146,13 @@ static void deliver(void *context, const struct op *op)
 	uint32_t stream;
 
 	translator->op_time_ns = op->time_ns;
+	/* At the end of a file less comes back than was asked for, of the device whole sectors. */
+	if (op->kind == OP_READ_DIRECT || op->kind == OP_WRITE_DIRECT) {
+		with_stream.offset = op->offset & ~(SECTOR_BYTES - 1);
+		with_stream.bytes =
+			((op->offset + op->bytes + SECTOR_BYTES - 1) & ~(SECTOR_BYTES - 1)) -
+			with_stream.offset;
+	}
 	program->ops++;
 	if (op->kind == OP_READ || op->kind == OP_READ_DIRECT || op->kind == OP_READ_DONTCACHE)
 		program->read_bytes += op->bytes;
@@ -286,7 +294,7 @@ static void name_take(struct translator *translator, const struct record_name *n
 	bool is_new = file_of(translator, &name->id) == NONE;
 	uint32_t at = file_get(translator, &name->id, name->size);
 	struct seen_file *file;
-	char whole[CANONICAL_BYTES];
+	char whole[CANONICAL_BYTES], deleted[512];
 	const char *path = whole;
 
 	(void)mount_table_path(translator->options.mounts, name->id.device, name->text,
@@ -297,35 +305,36 @@ static void name_take(struct translator *translator, const struct record_name *n
 	if (at == NONE)
 		return;
 	file = &translator->files.at[at];
+	/* What had lost its name before we came has it no more: its directory may be another's now. */
+	if (name->links == 0 && !(name->flags & RECORD_IS_OPENED)) {
+		snprintf(deleted, sizeof(deleted), "/(deleted)/%u:%u inode %llu %.200s",
+			 name->id.device >> 20, name->id.device & 0xfffff,
+			 (unsigned long long)name->id.ino, strrchr(path, '/') + 1);
+		path = deleted;
+	}
 	if (is_new || strcmp(file->path, path) != 0)
 		file->path = arena_text(&translator->texts, path, strlen(path));
 	file->is_directory = name->flags & RECORD_IS_DIRECTORY;
-	file->is_deleted = name->links == 0;
 	file->size_now = name->size;
-	file->is_made = name->flags & RECORD_IS_CREATED;
-	if (is_new && !file->is_made && !file->is_directory && name->cached_pages &&
-	    !file->is_left_out) {
+	if (is_new && !(name->flags & RECORD_IS_CREATED) && !file->is_directory &&
+	    name->cached_pages && !file->is_left_out) {
 		translator->counts.cached_pages += name->cached_pages;
 		translator->counts.files_cached++;
 	}
 }
 
-static struct calls_facts facts_of(struct seen_file *file, uint64_t size)
+static struct calls_facts facts_of(const struct seen_file *file, uint64_t size)
 {
-	struct calls_facts facts = {
+	return (struct calls_facts){
 		.type = file->is_directory ? CALLS_DIRECTORY : CALLS_REGULAR,
 		.path = file->path,
 		.path_bytes = strlen(file->path),
-		.is_deleted = file->is_deleted,
 		.has_inode = true,
 		.device = file->id.device,
 		.inode = file->id.ino ^ (uint64_t)file->id.generation << 32,
 		.has_size = !file->is_directory,
 		.size_bytes = size,
 	};
-
-	file->is_told = true;
-	return facts;
 }
 
 /* ---- open files ---- */
@@ -745,11 +754,10 @@ static void open_take(struct translator *translator, const struct record_call *e
 	if (at != NONE)
 		handle_close(translator, when, at);
 	/* What the kernel says of it, not what was asked for. */
-	flags &= ~(unsigned int)(CALLS_O_CREATE | CALLS_O_EXCLUSIVE | CALLS_O_TMPFILE);
-	if (event->flags & RECORD_IS_CREATED || seen->is_deleted)
+	flags &= ~(unsigned int)(CALLS_O_CREATE | CALLS_O_EXCLUSIVE);
+	if (event->flags & RECORD_IS_CREATED)
 		flags |= CALLS_O_CREATE | CALLS_O_EXCLUSIVE;
 	facts = facts_of(seen, event->size);
-	facts.is_deleted = false;
 	name = (struct calls_name){CALLS_CWD, facts.path, facts.path_bytes};
 	at = handle_add(translator, event->handle, file);
 	translator->handles.at[at].flags = flags;
@@ -781,10 +789,16 @@ static bool path_of(struct translator *translator, const struct record_call *eve
 {
 	const char *text = event->text + (which ? event->path_bytes[0] : 0), *inside;
 	const struct record_id *directory = which ? &event->directory_to : &event->directory;
-	char above[CANONICAL_BYTES] = "/";
+	char above[CANONICAL_BYTES] = "/", of_process[CANONICAL_BYTES + 32];
 
 	if (event->path_bytes[which] <= 1)
 		return false;
+	/* Not ourselves. */
+	if (strncmp(text, "/proc/self/", 11) == 0) {
+		snprintf(of_process, sizeof(of_process), "/proc/%u/%.4000s", event->event.process,
+			 text + 11);
+		text = of_process;
+	}
 	if ((text[0] != '/' && !directory_path(translator, directory, above)) ||
 	    !canonical_path(&translator->canonical, above, text, follows, path)) {
 		translator->counts.names_unknown++;
@@ -837,6 +851,31 @@ static void look_up(struct translator *translator, const struct calls_when *when
 	calls_look_up(translator->calls, when, name, follows, result, NULL);
 }
 
+/*
+ * A file that was open and had no name got this one (linkat with AT_EMPTY_PATH, or of what is below
+ * /proc/self/fd): which of the open ones?
+ */
+static bool open_named(struct translator *translator, const char *path, struct calls_name *name)
+{
+	const char *root = translator->options.device ? translator->options.root : "";
+	char whole[2 * CANONICAL_BYTES];
+	struct stat status;
+
+	snprintf(whole, sizeof(whole), "%s%s", root, path);
+	if (lstat(whole, &status) != 0)
+		return false;
+	for (size_t i = 0; i < translator->handles.count; i++) {
+		const struct handle *handle = &translator->handles.at[i];
+
+		if (!handle->is_live ||
+		    translator->files.at[handle->file].id.ino != (uint64_t)status.st_ino)
+			continue;
+		*name = (struct calls_name){(int)i, "", 0};
+		return true;
+	}
+	return false;
+}
+
 static void two_paths_take(struct translator *translator, const struct record_call *event,
 			   enum record_meaning meaning, const struct calls_when *when)
 {
@@ -852,9 +891,10 @@ static void two_paths_take(struct translator *translator, const struct record_ca
 		canonical_forget(&translator->canonical);
 		return;
 	}
-	if (!path_of(translator, event, 0, false, from))
+	if (path_of(translator, event, 0, false, from))
+		name = (struct calls_name){CALLS_CWD, from, strlen(from)};
+	else if (meaning != MEANING_LINK || !open_named(translator, to, &name))
 		return;
-	name = (struct calls_name){CALLS_CWD, from, strlen(from)};
 	if (meaning == MEANING_LINK) {
 		calls_link(translator->calls, when, &name, &name_to, false, event->result);
 	} else {

@@ -80,7 +80,7 @@ struct job_state {
 	uint32_t order;     /* of its first thread */
 	uint32_t under_way; /* ops */
 	uint64_t begin_ns;
-	uint64_t next_ns; /* when to ask it; UINT64_MAX: when an op of it is done */
+	uint64_t next_ns; /* when to ask it; UINT64_MAX: when an op of it is done, or not at all */
 	bool is_stopped;  /* it is not asked any more: what is under way ends it */
 	bool has_held;
 	struct op held; /* the first op of its setup that needs all files to be there */
@@ -111,6 +111,7 @@ struct player {
 	bool is_pending; /* an op is delivered and not completed */
 	struct op pending;
 	struct client **clients;      /* by their order; NULL: a workload's thread */
+	struct job_state **programs;  /* likewise: whose that is */
 	struct job_state **workloads; /* jobs that are programs */
 	size_t workload_count;
 	bool is_concurrent; /* next_due() is asked: clients under way are off the heap */
@@ -201,6 +202,7 @@ static void job_end(struct player *player, struct job_state *ended, uint64_t now
 	size_t index = (size_t)(ended - player->jobs);
 
 	ended->is_ended = true;
+	ended->next_ns = UINT64_MAX;
 	for (size_t i = 0; i < player->scenario->job_count; i++) {
 		struct job_state *other = &player->jobs[i];
 
@@ -595,16 +597,18 @@ static bool is_to_stop(const struct client *client)
 /* ---- jobs that are programs ---- */
 
 /* The one to ask first; NULL: none before an op is done. */
-static struct job_state *workload_first(const struct player *player)
+static inline struct job_state *workload_first(const struct player *player)
 {
 	struct job_state *first = NULL;
+	uint64_t first_ns = UINT64_MAX;
 
 	for (size_t i = 0; i < player->workload_count; i++) {
 		struct job_state *job = player->workloads[i];
 
-		if (job->is_started && !job->is_ended && job->next_ns != UINT64_MAX &&
-		    (!first || job->next_ns < first->next_ns))
-			first = job;
+		if (job->next_ns >= first_ns)
+			continue;
+		first = job;
+		first_ns = job->next_ns;
 	}
 	return first;
 }
@@ -664,18 +668,6 @@ static void workload_completed(struct player *player, struct job_state *job, con
 		job_end(player, job, done_ns);
 }
 
-static struct job_state *workload_of(const struct player *player, uint32_t thread)
-{
-	for (size_t i = 0; i < player->workload_count; i++) {
-		struct job_state *job = player->workloads[i];
-
-		if (thread - 1 >= job->order && thread - 1 - job->order < job->job->threads)
-			return job;
-	}
-	assert(false && "a thread of nobody");
-	return NULL;
-}
-
 /* ---- the source ---- */
 
 /* When may this client do its next item, by its job's rate? */
@@ -706,7 +698,7 @@ static void player_completed(struct op_source *source, const struct op *op, uint
 	if (ready_ns > player->last_ns)
 		player->last_ns = ready_ns;
 	if (!client) {
-		workload_completed(player, workload_of(player, op->thread), op, ready_ns);
+		workload_completed(player, player->programs[op->thread - 1], op, ready_ns);
 		return;
 	}
 	if (client->item_is_done) {
@@ -798,7 +790,7 @@ static bool setup_op(struct player *player, struct op *op)
 }
 
 /* An op of the client that is ready first; false: it only waits, or is done. */
-static bool client_op(struct player *player, struct op *op)
+static __attribute__((noinline)) bool client_op(struct player *player, struct op *op)
 {
 	struct client *client = player->heap[0];
 
@@ -820,6 +812,18 @@ static bool client_op(struct player *player, struct op *op)
 	}
 }
 
+/* An op of what is before the jobs; false: they have begun. */
+static __attribute__((noinline)) bool setup_next_one(struct player *player, struct op *op)
+{
+	if (setup_op(player, op)) {
+		player->setup_ops += player->setup_phase == SETUP_FILES;
+		return true;
+	}
+	player->jobs_have_begun = true;
+	jobs_begin(player);
+	return false;
+}
+
 /*
  * Deliver one op; false: there is none left, or none before `until_ns`, and *next_ns says when.
  */
@@ -827,14 +831,8 @@ static bool player_next_one(struct player *player, struct op *op, uint64_t until
 			    uint64_t *next_ns)
 {
 	*next_ns = UINT64_MAX;
-	if (!player->jobs_have_begun) {
-		if (setup_op(player, op)) {
-			player->setup_ops += player->setup_phase == SETUP_FILES;
-			return true;
-		}
-		player->jobs_have_begun = true;
-		jobs_begin(player);
-	}
+	if (!player->jobs_have_begun && setup_next_one(player, op))
+		return true;
 	for (;;) {
 		struct job_state *workload = workload_first(player);
 
@@ -1063,7 +1061,9 @@ static bool workload_make(struct player *player, struct job_state *state, uint32
 	if (!state->run)
 		return scenario_error(player->scenario, job->node, error);
 	state->order = *order;
-	*order += (uint32_t)job->threads;
+	state->next_ns = UINT64_MAX;
+	for (uint32_t t = 0; t < job->threads; t++)
+		player->programs[(*order)++] = state;
 	player->workloads[player->workload_count++] = state;
 	return true;
 }
@@ -1081,6 +1081,7 @@ static bool jobs_make(struct player *player, struct error *error)
 		arena_alloc(&player->arena, scenario->job_count * sizeof(struct job_state *));
 	player->heap = arena_alloc(&player->arena, threads * sizeof(*player->heap));
 	player->clients = arena_alloc(&player->arena, threads * sizeof(*player->clients));
+	player->programs = arena_alloc(&player->arena, threads * sizeof(struct job_state *));
 	for (size_t i = 0; i < scenario->job_count; i++) {
 		const struct scenario_job *job = &scenario->jobs[i];
 		struct job_state *state = &player->jobs[i];

@@ -39,25 +39,27 @@ static void one_leaf_then_more(void **state)
 	log_tree_destroy(tree);
 }
 
-static void checksums_join_only_if_they_may(void **state)
+static void checksums_join_only_in_front_of_others(void **state)
 {
 	struct log_tree *tree = log_tree_create();
 
 	(void)state;
-	/* Joined, 1600 times 8 bytes fit a leaf; apart, 400 times 33 do not go on to 500. */
-	for (uint64_t i = 0; i < 1600; i++)
-		log_tree_checksums(tree, 1000 + 2 * i, 2, true);
-	assert_int_equal(log_tree_leaves(tree), 1);
-	log_tree_empty(tree);
+	/* Behind all others each is an item: 490 times 33 bytes fit a leaf. */
 	for (uint64_t i = 0; i < 490; i++)
-		log_tree_checksums(tree, 1000 + 2 * i, 2, false);
+		log_tree_checksums(tree, 1000 + 2 * i, 2);
 	assert_int_equal(log_tree_leaves(tree), 1);
 	for (uint64_t i = 490; i < 500; i++)
-		log_tree_checksums(tree, 1000 + 2 * i, 2, false);
+		log_tree_checksums(tree, 1000 + 2 * i, 2);
 	assert_int_equal(log_tree_leaves(tree), 2);
-	/* 16 MiB have 16 KiB: one leaf full, and some more. */
+	/* With one behind them they extend the one before, until that is reached: 1600 times 8. */
 	log_tree_empty(tree);
-	log_tree_checksums(tree, 1000, 4096, false);
+	log_tree_checksums(tree, 1000 + 3200, 2);
+	for (uint64_t i = 0; i < 1600; i++)
+		log_tree_checksums(tree, 1000 + 2 * i, 2);
+	assert_int_equal(log_tree_leaves(tree), 1);
+	/* 16 MiB have 16 KiB, in pieces: one leaf full, and some more. */
+	log_tree_empty(tree);
+	log_tree_checksums(tree, 1000, 4096);
 	assert_int_equal(log_tree_leaves(tree), 2);
 	log_tree_check(tree);
 	log_tree_destroy(tree);
@@ -86,8 +88,7 @@ static void any_order_keeps_the_tree_whole(void **state)
 			break;
 		default:
 			log_tree_checksums(tree, random_below(&random, 1 << 20),
-					   1 + random_below(&random, 5000),
-					   random_below(&random, 2));
+					   1 + random_below(&random, 5000));
 		}
 		if (i % 100 == 0)
 			log_tree_check(tree);
@@ -101,7 +102,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_leaf_then_more),
-		cmocka_unit_test(checksums_join_only_if_they_may),
+		cmocka_unit_test(checksums_join_only_in_front_of_others),
 		cmocka_unit_test(any_order_keeps_the_tree_whole),
 	};
 

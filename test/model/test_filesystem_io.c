@@ -494,20 +494,7 @@ static bool is_near(double model, double measured, double off, double slack)
 }
 
 /*
- * What may be off is a tenth, but for two rows: each rename wrote one node more than here, twice (not
- * understood); and where a leaf of btrfs's log splits, which says whether an fsync writes three nodes
- * or four, depends on all that came before.
- */
-static double off(const char *fs, enum row_id row)
-{
-	if (strcmp(fs, "btrfs") != 0)
-		return 0.10;
-	return row == RENAME_20 ? 0.14 : row == FILL8_ALLOCATED ? 0.12 : 0.10;
-}
-
-/*
- * Two things that the kernel does every 30 s
- * came when they came there: XFS's worker, not known when, here just before the last two rows; and
+ * What may be off is a tenth. Two things that the kernel does every 30 s came when they came there: XFS's worker, not known when, here just before the last two rows; and
  * btrfs's commit, towards the end of the row with two flushes more than writes would have.
  */
 static void rows_compare(const char *fs, const struct row rows[ROWS], int fillers, enum rest rest)
@@ -537,9 +524,9 @@ static void rows_compare(const char *fs, const struct row rows[ROWS], int filler
 		r.cpu_ns = 0;
 		row_do(row, want->seconds);
 		kib = (double)r.total.write_bytes / 1024;
-		ok = is_near(kib, (double)want->kib, off(fs, row), 0.6) &&
+		ok = is_near(kib, (double)want->kib, 0.10, 0.6) &&
 		     is_near((double)r.total.flushes, (double)want->flushes, 0.10, 0) &&
-		     is_near((double)r.total.writes, (double)want->requests, off(fs, row), 2);
+		     is_near((double)r.total.writes, (double)want->requests, 0.10, 2);
 		print_message(
 			"%s %-6s %-18s %9.1f KiB (%+5.1f %%)  %5d flushes (%+d)  %5d requests "
 			"(%+5.1f %%)  read %d, %d us cpu\n",

@@ -26,10 +26,8 @@ struct held {
 	uint32_t next;
 };
 
-struct feed {
-	struct op_source *source;
-
-	/* Traces only, from here on. */
+struct trace_feed {
+	struct feed base;
 	struct op batch[READ_BATCH];
 	size_t batch_count, batch_next;
 	bool has_begun;    /* there was an op that is none of what is there before */
@@ -49,19 +47,21 @@ struct feed {
 
 struct feed *feed_create(struct op_source *source)
 {
-	struct feed *feed = memory_alloc(1, sizeof(*feed));
+	struct trace_feed *feed = memory_alloc(1, sizeof(*feed));
 
-	feed->source = source;
-	if (source->interface->next_due)
-		return feed;
+	feed->base = (struct feed){source, source->interface->next_due == NULL};
+	if (!feed->base.is_trace)
+		return &feed->base;
 	feed->bucket_mask = 63;
 	feed->buckets = memory_alloc(feed->bucket_mask + 1, sizeof(*feed->buckets));
 	(void)array_push(&feed->held);
-	return feed;
+	return &feed->base;
 }
 
-void feed_destroy(struct feed *feed)
+void feed_destroy(struct feed *base)
 {
+	struct trace_feed *feed = (struct trace_feed *)base;
+
 	memory_free(feed->buckets);
 	array_deinit(&feed->lanes);
 	array_deinit(&feed->held);
@@ -69,17 +69,9 @@ void feed_destroy(struct feed *feed)
 	memory_free(feed);
 }
 
-bool feed_is_started(const struct feed *feed, const struct op *op)
-{
-	/* A scenario's setup is thread 0's (source/player.h). */
-	return feed->source->interface->next_due
-		       ? op->thread != 0
-		       : op->kind != OP_EXISTS && op->kind != OP_EXISTS_SPARSE;
-}
-
 /* ---- lanes ---- */
 
-static uint32_t bucket_of(const struct feed *feed, uint32_t thread)
+static uint32_t bucket_of(const struct trace_feed *feed, uint32_t thread)
 {
 	uint32_t at = (uint32_t)(thread * UINT64_C(0x9e3779b97f4a7c15) >> 40) & feed->bucket_mask;
 
@@ -88,7 +80,7 @@ static uint32_t bucket_of(const struct feed *feed, uint32_t thread)
 	return at;
 }
 
-static uint32_t lane_of(struct feed *feed, uint32_t thread)
+static uint32_t lane_of(struct trace_feed *feed, uint32_t thread)
 {
 	uint32_t at = bucket_of(feed, thread);
 
@@ -106,12 +98,12 @@ static uint32_t lane_of(struct feed *feed, uint32_t thread)
 	return (uint32_t)feed->lanes.count - 1;
 }
 
-static const struct held *first_of(const struct feed *feed, uint32_t lane)
+static const struct held *first_of(const struct trace_feed *feed, uint32_t lane)
 {
 	return &feed->held.at[feed->lanes.at[lane].first];
 }
 
-static bool goes_before(const struct feed *feed, uint32_t a, uint32_t b)
+static bool goes_before(const struct trace_feed *feed, uint32_t a, uint32_t b)
 {
 	const struct held *one = first_of(feed, a), *other = first_of(feed, b);
 
@@ -119,7 +111,7 @@ static bool goes_before(const struct feed *feed, uint32_t a, uint32_t b)
 						    : one->order < other->order;
 }
 
-static void ready_add(struct feed *feed, uint32_t lane)
+static void ready_add(struct trace_feed *feed, uint32_t lane)
 {
 	size_t at = feed->ready.count;
 
@@ -129,7 +121,7 @@ static void ready_add(struct feed *feed, uint32_t lane)
 	feed->ready.at[at] = lane;
 }
 
-static uint32_t ready_take(struct feed *feed)
+static uint32_t ready_take(struct trace_feed *feed)
 {
 	uint32_t first = feed->ready.at[0], moved = feed->ready.at[--feed->ready.count];
 	size_t at = 0, child;
@@ -147,7 +139,7 @@ static uint32_t ready_take(struct feed *feed)
 	return first;
 }
 
-static void hold(struct feed *feed, const struct op *op)
+static void hold(struct trace_feed *feed, const struct op *op)
 {
 	uint32_t lane = lane_of(feed, op->thread), id = feed->free_held;
 	struct lane *at = &feed->lanes.at[lane];
@@ -185,7 +177,7 @@ static bool changes_names(const struct op *op)
 	}
 }
 
-static void begin(struct feed *feed, uint32_t lane, struct op *op, uint32_t *thread)
+static void begin(struct trace_feed *feed, uint32_t lane, struct op *op, uint32_t *thread)
 {
 	struct lane *at = &feed->lanes.at[lane];
 	uint32_t id = at->first;
@@ -204,7 +196,7 @@ static void begin(struct feed *feed, uint32_t lane, struct op *op, uint32_t *thr
 /* ---- reading ahead ---- */
 
 /* A calendar's time stamps count from when the first op begins. */
-static void time_from_begin(struct feed *feed, struct op *op)
+static void time_from_begin(struct trace_feed *feed, struct op *op)
 {
 	bool is_before = op->kind == OP_EXISTS || op->kind == OP_EXISTS_SPARSE;
 
@@ -216,11 +208,11 @@ static void time_from_begin(struct feed *feed, struct op *op)
 }
 
 /* The next op of the trace; NULL: there is none. */
-static const struct op *peek(struct feed *feed)
+static const struct op *peek(struct trace_feed *feed)
 {
 	if (feed->batch_next == feed->batch_count && !feed->is_at_end) {
 		feed->batch_next = feed->batch_count = 0;
-		if (!op_source_next(feed->source, feed->batch, READ_BATCH, &feed->batch_count,
+		if (!op_source_next(feed->base.source, feed->batch, READ_BATCH, &feed->batch_count,
 				    &feed->failure))
 			feed->is_failed = true;
 		feed->is_at_end = feed->batch_count == 0;
@@ -231,14 +223,14 @@ static const struct op *peek(struct feed *feed)
 }
 
 /* As if the trace ended here, with an error. */
-static void pause_refused(struct feed *feed, const struct op *op, uint64_t pause_ns)
+static void pause_refused(struct trace_feed *feed, const struct op *op, uint64_t pause_ns)
 {
 	static const char message[] = "nothing happens for %llu days before: with a device at most "
 				      "30 are simulated; are the time stamps in nanoseconds?";
 	unsigned long long days = pause_ns / DAY_NS;
 
 	if (op->line)
-		error_at(&feed->failure, feed->source->name, op->line, 0, message, days);
+		error_at(&feed->failure, feed->base.source->name, op->line, 0, message, days);
 	else
 		error_input(&feed->failure, message, days);
 	feed->is_failed = feed->is_at_end = true;
@@ -246,7 +238,7 @@ static void pause_refused(struct feed *feed, const struct op *op, uint64_t pause
 }
 
 /* Hold what may begin by `now_ns`; the time of the first op that is later, if it could begin then. */
-static uint64_t read_ahead(struct feed *feed, uint64_t now_ns)
+static uint64_t read_ahead(struct trace_feed *feed, uint64_t now_ns)
 {
 	const struct op *op;
 
@@ -269,9 +261,11 @@ static uint64_t read_ahead(struct feed *feed, uint64_t now_ns)
 	return UINT64_MAX;
 }
 
-static bool trace_next(struct feed *feed, uint64_t now_ns, struct op *op, uint32_t *thread,
-		       bool *got, uint64_t *next_ns, struct error *error)
+bool feed_trace_next(struct feed *base, uint64_t now_ns, struct op *op, uint32_t *thread, bool *got,
+		     uint64_t *next_ns, struct error *error)
 {
+	struct trace_feed *feed = (struct trace_feed *)base;
+
 	*got = false;
 	*next_ns = UINT64_MAX;
 	if (feed->ready.count == 0)
@@ -287,26 +281,10 @@ static bool trace_next(struct feed *feed, uint64_t now_ns, struct op *op, uint32
 	return true;
 }
 
-bool feed_next(struct feed *feed, uint64_t now_ns, struct op *op, uint32_t *thread, bool *got,
-	       uint64_t *next_ns, struct error *error)
+void feed_trace_completed(struct feed *base, uint32_t thread)
 {
-	size_t count = 0;
+	struct trace_feed *feed = (struct trace_feed *)base;
 
-	if (!feed->source->interface->next_due)
-		return trace_next(feed, now_ns, op, thread, got, next_ns, error);
-	if (!feed->source->interface->next_due(feed->source, now_ns, op, &count, next_ns, error))
-		return false;
-	*got = count > 0;
-	*thread = op->thread;
-	return true;
-}
-
-void feed_completed(struct feed *feed, const struct op *op, uint32_t thread, uint64_t done_ns)
-{
-	if (feed->source->interface->next_due) {
-		feed->source->interface->completed(feed->source, op, done_ns);
-		return;
-	}
 	feed->lanes.at[thread].is_busy = false;
 	feed->busy_count--;
 	if (feed->lanes.at[thread].first != NONE)

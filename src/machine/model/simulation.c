@@ -985,8 +985,6 @@ static void device_completions(struct simulation *sim)
 	uint64_t tags[DONE_BATCH];
 	size_t count;
 
-	if (device_next_ns(sim->device) > sim->now_ns)
-		return;
 	do {
 		count = device_advance(sim->device, sim->now_ns, tags, DONE_BATCH);
 		for (size_t i = 0; i < count; i++)
@@ -1100,12 +1098,11 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* When does the next thing happen? UINT64_MAX: never. */
-static uint64_t next_ns(const struct simulation *sim)
+static uint64_t next_ns(const struct simulation *sim, uint64_t device_ns)
 {
-	uint64_t next = sim->next_source_ns;
+	uint64_t next = least(sim->next_source_ns, device_ns);
 
 	next = least(next, agenda_next_ns(&sim->agenda));
-	next = least(next, device_next_ns(sim->device));
 	if (sim->kernel_wanted && !sim->tasks.at[KERNEL].is_under_way)
 		return sim->now_ns;
 	/* Ticks go on as long as somebody lives to see them. */
@@ -1121,7 +1118,7 @@ static bool loop(struct simulation *sim)
 	const struct model_options *options = sim->model->options;
 
 	for (;;) {
-		uint64_t next;
+		uint64_t next, device_ns;
 
 		if (!begin_due(sim))
 			return false;
@@ -1133,9 +1130,11 @@ static bool loop(struct simulation *sim)
 		if (sim->tasks_under_way <= sim->tasks.at[KERNEL].is_under_way &&
 		    sim->next_source_ns == UINT64_MAX)
 			return true;
-		next = next_ns(sim);
+		device_ns = device_next_ns(sim->device);
+		next = next_ns(sim, device_ns);
 		sim->now_ns = next > sim->now_ns ? next : sim->now_ns;
-		device_completions(sim);
+		if (device_ns <= sim->now_ns)
+			device_completions(sim);
 		while (agenda_next_ns(&sim->agenda) <= sim->now_ns) {
 			struct agenda_entry event = agenda_take(&sim->agenda);
 

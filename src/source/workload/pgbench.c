@@ -138,7 +138,7 @@ static void destroy(struct workload_run *run)
 	memory_free(pg->buffers.buckets);
 	memory_free(pg->checkpoint.sorted);
 	memory_free(pg->processes);
-	memory_free(pg->heap);
+	memory_free(pg->ready);
 	memory_free(pg->oldest);
 	histogram_deinit(&pg->count.transaction);
 	histogram_deinit(&pg->count.commit);

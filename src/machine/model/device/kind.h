@@ -58,6 +58,7 @@ struct device {
 	const struct device_kind *kind;
 	uint64_t request_bytes_max;
 	uint64_t now_ns;
+	uint64_t due_ns;    /* the kind's next_ns(), as it was after the last call of it */
 	uint64_t under_way; /* requests */
 	uint64_t busy_ns, busy_since_ns;
 	ARRAY(struct device_done) done; /* in order of time; [fetched ..] are still to be fetched */

@@ -23,6 +23,7 @@ struct device *device_create(const struct device_profile *profile, uint64_t size
 
 	device->kind = profile->kind;
 	device->request_bytes_max = profile->request_bytes_max;
+	device->due_ns = UINT64_MAX;
 	return device;
 }
 
@@ -47,8 +48,11 @@ bool device_is_sata_flash(const struct device *device)
 static void time_pass(struct device *device, uint64_t now_ns)
 {
 	assert(now_ns >= device->now_ns);
-	device->kind->run(device, now_ns);
 	device->now_ns = now_ns;
+	if (device->due_ns > now_ns)
+		return;
+	device->kind->run(device, now_ns);
+	device->due_ns = device->kind->next_ns(device);
 }
 
 void device_submit(struct device *device, uint64_t now_ns, const struct device_request *request)
@@ -58,13 +62,14 @@ void device_submit(struct device *device, uint64_t now_ns, const struct device_r
 	if (device->under_way++ == 0)
 		device->busy_since_ns = now_ns;
 	device->kind->submit(device, now_ns, request);
+	device->due_ns = device->kind->next_ns(device);
 }
 
 uint64_t device_next_ns(const struct device *device)
 {
 	if (device->fetched < device->done.count)
 		return device->done.at[device->fetched].ns;
-	return device->under_way ? device->kind->next_ns(device) : UINT64_MAX;
+	return device->under_way ? device->due_ns : UINT64_MAX;
 }
 
 size_t device_advance(struct device *device, uint64_t now_ns, uint64_t *tags, size_t most)

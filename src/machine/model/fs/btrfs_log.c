@@ -17,7 +17,7 @@ enum {
 	ITEM_BYTES = 25, /* an item's header */
 	CHECKSUM_BYTES = 4,
 	CHECKSUMS_MAX = 4057,    /* in one item */
-	REQUEST_PAGES = 256,     /* whose checksums come together */
+	SUM_PAGES = 1016,        /* whose checksums come together: max_ordered_sum_bytes() */
 	NODE_CHILDREN = 400,     /* of 493 */
 	LAST_INODE = UINT32_MAX, /* checksums sort behind all inodes */
 };
@@ -298,8 +298,14 @@ static uint64_t checksums_extend(struct log_tree *tree, size_t at, size_t slot, 
 	uint64_t room = CHECKSUMS_MAX -
 			(leaf->items.at[slot].bytes - (uint64_t)ITEM_BYTES) / CHECKSUM_BYTES;
 
+	const struct log_item *item = &leaf->items.at[slot];
+	uint64_t end = item->offset + (item->bytes - (uint64_t)ITEM_BYTES) / CHECKSUM_BYTES;
+
 	if (pages > room)
 		pages = room;
+	/* Not beyond where the next one begins: what follows is there already. */
+	if (item[1].inode == LAST_INODE && pages > item[1].offset - end)
+		pages = item[1].offset > end ? item[1].offset - end : 1;
 	if (leaf->bytes + CHECKSUM_BYTES > LEAF_BYTES)
 		room_make(tree, &at, &slot, CHECKSUM_BYTES, true);
 	leaf = tree->leaves.at[at];
@@ -312,18 +318,26 @@ static uint64_t checksums_extend(struct log_tree *tree, size_t at, size_t slot, 
 	return pages;
 }
 
-void log_tree_checksums(struct log_tree *tree, uint64_t block, uint64_t pages, bool joins)
+/*
+ * They come in pieces as the tree of all checksums has them, whose items are as long as they can be.
+ * Each is an item of its own: an item that is the last of its leaf is not extended in a log, and the
+ * newest blocks are behind all others (btrfs_csum_file_blocks(), extend_csum).
+ */
+void log_tree_checksums(struct log_tree *tree, uint64_t block, uint64_t pages)
 {
 	while (pages > 0) {
-		uint64_t some = pages < REQUEST_PAGES ? pages : REQUEST_PAGES;
+		uint64_t some = pages < SUM_PAGES ? pages : SUM_PAGES,
+			 left = CHECKSUMS_MAX - block % CHECKSUMS_MAX;
 		size_t at, slot;
 
-		if (joins && checksums_before(tree, block, &at, &slot))
+		if (pages > SUM_PAGES && some > left)
+			some = left;
+		if (checksums_before(tree, block, &at, &slot) &&
+		    slot + 1 < tree->leaves.at[at]->items.count)
 			some = checksums_extend(tree, at, slot, some);
 		else
 			log_tree_put(tree, LAST_INODE, LOG_CHECKSUM, block,
 				     (uint32_t)some * CHECKSUM_BYTES);
-		joins = true;
 		block += some;
 		pages -= some;
 	}

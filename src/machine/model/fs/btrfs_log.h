@@ -31,11 +31,8 @@ void log_tree_empty(struct log_tree *tree);
 /* An item is put there, or again; `bytes` without its header. */
 void log_tree_put(struct log_tree *tree, uint32_t inode, enum log_kind kind, uint64_t offset,
 		  uint32_t bytes);
-/*
- * Checksums of an extent, so many pages from this block on; `joins`: they may extend the item of the
- * blocks before.
- */
-void log_tree_checksums(struct log_tree *tree, uint64_t block, uint64_t pages, bool joins);
+/* Checksums of an extent, so many pages from this block on. */
+void log_tree_checksums(struct log_tree *tree, uint64_t block, uint64_t pages);
 /* How many nodes have changed since the last call. */
 uint64_t log_tree_changed(struct log_tree *tree);
 uint64_t log_tree_leaves(const struct log_tree *tree);

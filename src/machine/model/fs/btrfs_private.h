@@ -72,7 +72,6 @@ struct btrfs_file {
 struct btrfs_pending {
 	struct space_run run;
 	uint32_t next; /* and 1 more */
-	bool is_in_place;
 };
 
 /* Only if time is kept. */

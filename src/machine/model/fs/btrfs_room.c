@@ -9,7 +9,8 @@
  *            btrfs_calc_block_group_size_class(), volumes.c (sizes of chunks); mkfs.btrfs 6.2 (one
  *            chunk of 5 % for metadata, one of 8 MiB for data)
  * Constants  chunks: data a tenth of the device, 1 GiB at most; metadata a tenth, 256 MiB (1 GiB over
- *            50 GiB) at most, twice
+ *            50 GiB) at most, twice; a tenth is rounded up to 16 MiB (decide_stripe_size_regular();
+ *            measured: 112 MiB of 1 GiB)
  */
 #include "base/size.h"
 #include "machine/model/fs/btrfs_private.h"
@@ -17,6 +18,7 @@
 enum {
 	DEFAULT_DEVICE_GIB = 1024,
 	FIRST_CHUNK_BLOCKS = 2048,
+	ROUND_BLOCKS = 16 * MIB / SPACE_BLOCK_BYTES,
 	BLOCKS_PER_NODE = NODE_BYTES / SPACE_BLOCK_BYTES,
 	SMALL_BLOCKS = 32,    /* up to that: small */
 	MEDIUM_BLOCKS = 2048, /* up to that: medium */
@@ -58,7 +60,8 @@ bool btrfs_chunk_add(struct filesystem_mount *mount, bool is_metadata)
 {
 	struct btrfs_time *time = mount->state->time;
 	uint64_t most = is_metadata ? metadata_chunk_most(time) : GIB / SPACE_BLOCK_BYTES,
-		 blocks = time->device_blocks / 10;
+		 blocks = (time->device_blocks / 10 + ROUND_BLOCKS - 1) / ROUND_BLOCKS *
+			  ROUND_BLOCKS;
 
 	if (time->device_blocks - time->unallocated_block < 2 * BLOCKS_PER_NODE)
 		return false;

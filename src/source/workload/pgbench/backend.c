@@ -128,14 +128,22 @@ static void unpin(struct pgbench *pg, struct backend *backend)
 
 /* ---- what nobody can see any more ---- */
 
-/* ComputeXidHorizons(): what was running when the oldest of those who run looked. */
-static uint64_t horizon_find(const struct pgbench *pg)
+/*
+ * ComputeXidHorizons(): what was running when the oldest of those who run looked. It never goes back:
+ * so it stands as long as the client that had it last has it still.
+ */
+static uint64_t horizon_find(struct pgbench *pg)
 {
-	uint64_t horizon = pg->next_xid;
-
-	for (uint64_t i = 0; i < pg->options->clients; i++)
-		horizon = pg->oldest[i] < horizon ? pg->oldest[i] : horizon;
-	return horizon;
+	if (pg->oldest[pg->horizon_client] == pg->horizon)
+		return pg->horizon;
+	pg->horizon = pg->next_xid;
+	for (uint32_t i = 0; i < pg->options->clients; i++) {
+		if (pg->oldest[i] >= pg->horizon)
+			continue;
+		pg->horizon = pg->oldest[i];
+		pg->horizon_client = i;
+	}
+	return pg->horizon;
 }
 
 static void prune_log(struct pgbench *pg, uint32_t block, const struct heap_page *before,

@@ -24,6 +24,7 @@
 
 #include "base/memory.h"
 #include "base/prefetch.h"
+#include "base/radix.h"
 #include "base/size.h"
 
 enum {
@@ -61,13 +62,6 @@ static uint32_t order_in_pool(const struct pgbench *pg, uint32_t buffer)
 				       : buffer + buffers->count - buffers->hand;
 }
 
-static int order_compare(const void *a, const void *b)
-{
-	const uint64_t *left = a, *right = b;
-
-	return (*left > *right) - (*left < *right);
-}
-
 static void dirty_collect(struct pgbench *pg)
 {
 	struct checkpoint *checkpoint = &pg->checkpoint;
@@ -86,7 +80,7 @@ static void dirty_collect(struct pgbench *pg)
 				<< 32 |
 			i;
 	}
-	qsort(checkpoint->sorted, checkpoint->to_write, sizeof(*checkpoint->sorted), order_compare);
+	radix_sort(checkpoint->sorted, checkpoint->to_write, 32);
 }
 
 /* IsCheckpointOnSchedule(): is what is written ahead of the journal and of the clock? */

@@ -150,7 +150,8 @@ void small_page_dies(struct pgbench *pg, uint64_t xid, uint8_t table, uint32_t n
 	if (xid > page->newest_xid)
 		page->newest_xid = xid;
 	pg->recent[pg->recent_count++ & (RECENT_COUNT - 1)] =
-		(struct recent){.xid = xid, .page = number, .table = table, .is_root = is_root};
+		(struct recent){.before = page->recent, .xid = xid, .is_root = is_root};
+	page->recent = pg->recent_count;
 }
 
 /*
@@ -169,10 +170,11 @@ static void recent_kept(const struct pgbench *pg, uint64_t horizon, uint8_t tabl
 	if (look > RECENT_COUNT)
 		look = RECENT_COUNT;
 	page->oldest_xid = UINT64_MAX;
-	for (uint64_t i = 1; i <= look; i++) {
-		const struct recent *at = &pg->recent[(pg->recent_count - i) & (RECENT_COUNT - 1)];
+	for (uint64_t next = page->recent; next > pg->recent_count - look;) {
+		const struct recent *at = &pg->recent[(next - 1) & (RECENT_COUNT - 1)];
 
-		if (at->xid < horizon || at->page != number || at->table != table)
+		next = at->before;
+		if (at->xid < horizon)
 			continue;
 		if (at->xid < page->oldest_xid)
 			page->oldest_xid = at->xid;

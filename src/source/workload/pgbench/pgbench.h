@@ -132,6 +132,7 @@ struct small_table {
 		uint32_t pins; /* of backends waiting for a row */
 		/* of its dead versions the oldest's and the newest's transaction */
 		uint64_t oldest_xid, newest_xid;
+		uint64_t recent;     /* the last of its updates among pg->recent: its number + 1 */
 		uint32_t known_room; /* by the free space map; 0: nothing known */
 		bool is_made;        /* else somebody is about to make it */
 	} * pages;
@@ -145,9 +146,8 @@ struct small_table {
 
 /* An update of a small table, for deciding what may be pruned. */
 struct recent {
+	uint64_t before; /* the last one of the same page: its number + 1; 0: none */
 	uint64_t xid;
-	uint32_t page;
-	uint8_t table; /* of tables[] */
 	bool is_root;
 };
 
@@ -304,7 +304,8 @@ struct backend {
 
 struct process {
 	uint64_t ready_ns;
-	uint32_t index, heap_at; /* in pg->heap, + 1; 0: not there */
+	uint32_t index;
+	bool is_ready; /* or will be: in pg->ready */
 	enum wait_kind waits;
 	uint32_t waits_block;
 	uint32_t depth;
@@ -315,6 +316,12 @@ struct process {
 	uint64_t wal_segment;    /* it is that one */
 	bool is_under_way;       /* an op is */
 	struct backend *backend; /* NULL: a process of the server's own */
+};
+
+/* Who goes on when. */
+struct ready {
+	uint64_t ns;
+	uint32_t process;
 };
 
 /* Since counting began (after the warm-up). */
@@ -354,13 +361,15 @@ struct pgbench {
 
 	struct process *processes; /* clients' backends, then the server's own */
 	uint32_t process_count;
-	struct process **heap;
-	uint32_t heap_count;
+	struct ready *ready; /* in order, the earliest last */
+	uint32_t ready_count;
 	uint32_t under_way; /* ops */
 	uint32_t block_waiters;
 	/* by client, the oldest transaction that it may want to see: its own, or the oldest that ran
 	 * when it began to wait; UINT64_MAX: it is in none */
 	uint64_t *oldest;
+	uint64_t horizon; /* the least of them, as long as horizon_client has it */
+	uint32_t horizon_client;
 	uint64_t next_xid, waits; /* how many waits for rows there were: their order */
 	uint32_t clients_left;    /* in this phase */
 	bool is_warm, is_over;

@@ -2,10 +2,11 @@
  * Who goes next: each process is a stack of routines that stops at an op, a wait or a sleep
  *
  * A routine is a switch over its own steps. It never blocks: it hands over an op and is called
- * again when that is done, or waits until another process wakes it. Ready processes are in a heap,
- * earliest first, ties by number. What is done at a later moment (a machine that carries out one
- * op at a time says at once when that will be) is only noted in the heap, so that everything
- * happens in the order of time.
+ * again when that is done, or waits until another process wakes it. Those that are ready, or will be
+ * at a known moment, are in a list, the earliest last, ties by number: whoever is woken goes next as
+ * a rule, and is put in and taken off at its end. What is done at a later moment (a machine that
+ * carries out one op at a time says at once when that will be) is only noted there, so that
+ * everything happens in the order of time.
  */
 #include "source/workload/pgbench/pgbench.h"
 
@@ -13,65 +14,52 @@
 
 #include "base/memory.h"
 
-static inline bool goes_before(const struct process *a, const struct process *b)
+static inline bool goes_before(const struct ready *a, const struct ready *b)
 {
-	return a->ready_ns != b->ready_ns ? a->ready_ns < b->ready_ns : a->index < b->index;
+	return a->ns != b->ns ? a->ns < b->ns : a->process < b->process;
 }
 
-static inline void heap_put(struct pgbench *pg, uint32_t at, struct process *process)
+static void ready_add(struct pgbench *pg, struct ready ready)
 {
-	pg->heap[at] = process;
-	process->heap_at = at + 1;
+	uint32_t at = pg->ready_count++;
+
+	for (; at > 0 && goes_before(&pg->ready[at - 1], &ready); at--)
+		pg->ready[at] = pg->ready[at - 1];
+	pg->ready[at] = ready;
 }
 
-static void heap_rise(struct pgbench *pg, uint32_t at, struct process *process)
+static void ready_remove(struct pgbench *pg, uint32_t process)
 {
-	while (at > 0 && goes_before(process, pg->heap[(at - 1) / 2])) {
-		heap_put(pg, at, pg->heap[(at - 1) / 2]);
-		at = (at - 1) / 2;
-	}
-	heap_put(pg, at, process);
+	uint32_t at = 0;
+
+	while (pg->ready[at].process != process)
+		at++;
+	for (pg->ready_count--; at < pg->ready_count; at++)
+		pg->ready[at] = pg->ready[at + 1];
 }
 
-static void heap_sink(struct pgbench *pg, uint32_t at, struct process *process)
+/* When the first one is ready; UINT64_MAX: not before an op under way is done. */
+static inline uint64_t first_ns(const struct pgbench *pg)
 {
-	for (;;) {
-		uint32_t child = at * 2 + 1;
-
-		if (child >= pg->heap_count)
-			break;
-		if (child + 1 < pg->heap_count && goes_before(pg->heap[child + 1], pg->heap[child]))
-			child++;
-		if (!goes_before(pg->heap[child], process))
-			break;
-		heap_put(pg, at, pg->heap[child]);
-		at = child;
-	}
-	heap_put(pg, at, process);
+	return pg->ready_count && !pg->is_over ? pg->ready[pg->ready_count - 1].ns : UINT64_MAX;
 }
 
-static struct process *heap_pop(struct pgbench *pg)
+static struct process *first_take(struct pgbench *pg)
 {
-	struct process *first = pg->heap[0], *last = pg->heap[--pg->heap_count];
+	struct process *process = &pg->processes[pg->ready[--pg->ready_count].process];
 
-	first->heap_at = 0;
-	if (last != first)
-		heap_sink(pg, 0, last);
-	return first;
+	process->is_ready = false;
+	return process;
 }
 
 void process_wake(struct pgbench *pg, struct process *process, uint64_t ns)
 {
-	uint64_t before = process->ready_ns;
-
+	if (process->is_ready)
+		ready_remove(pg, process->index);
 	process->ready_ns = ns;
 	process->waits = WAIT_NONE;
-	if (!process->heap_at)
-		heap_rise(pg, pg->heap_count++, process);
-	else if (ns < before)
-		heap_rise(pg, process->heap_at - 1, process);
-	else
-		heap_sink(pg, process->heap_at - 1, process);
+	process->is_ready = true;
+	ready_add(pg, (struct ready){ns, process->index});
 }
 
 enum turn process_sleep(struct pgbench *pg, struct process *process, uint64_t until_ns)
@@ -132,16 +120,11 @@ static enum turn process_run(struct pgbench *pg, struct process *process)
 	return turn;
 }
 
-/* When the first one is ready; UINT64_MAX: not before an op under way is done. */
-static uint64_t ready_ns(const struct pgbench *pg)
-{
-	return pg->heap_count && !pg->is_over ? pg->heap[0]->ready_ns : UINT64_MAX;
-}
-
 bool processes_next(struct pgbench *pg, uint64_t now_ns, struct op *op, uint64_t *next_ns)
 {
-	while (pg->heap_count && pg->heap[0]->ready_ns <= now_ns && !pg->is_over) {
-		struct process *process = heap_pop(pg);
+	assert(now_ns < UINT64_MAX);
+	while ((*next_ns = first_ns(pg)) <= now_ns) {
+		struct process *process = first_take(pg);
 
 		assert(process->ready_ns >= pg->now_ns);
 		pg->now_ns = process->ready_ns;
@@ -150,10 +133,9 @@ bool processes_next(struct pgbench *pg, uint64_t now_ns, struct op *op, uint64_t
 		*op = process->op;
 		process->is_under_way = true;
 		pg->under_way++;
-		*next_ns = ready_ns(pg);
+		*next_ns = first_ns(pg);
 		return true;
 	}
-	*next_ns = ready_ns(pg);
 	return false;
 }
 
@@ -179,7 +161,7 @@ void processes_init(struct pgbench *pg)
 	pg->process_count = clients + SERVER_PROCESSES;
 	pg->processes = memory_alloc(pg->process_count, sizeof(*pg->processes));
 	pg->oldest = memory_alloc(clients, sizeof(*pg->oldest));
-	pg->heap = memory_alloc(pg->process_count, sizeof(*pg->heap));
+	pg->ready = memory_alloc(pg->process_count, sizeof(*pg->ready));
 	for (uint32_t i = 0; i < pg->process_count; i++) {
 		struct process *process = &pg->processes[i];
 
