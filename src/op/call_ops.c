@@ -53,6 +53,18 @@ void call_ops_again(struct call_ops *ops, struct import *import)
 	ops->taken = ops->queue.count = ops->made = 0;
 }
 
+bool call_ops_once_more(struct call_ops *ops, struct import *import, struct error *error)
+{
+	/* Rows that were left out would be told of twice. */
+	if (import->is_second || import->skipped || !calls_place_came_late(ops->calls))
+		return false;
+	if (!input_again(import->input, error))
+		return false;
+	calls_from_there(ops->calls);
+	import->rows = 0;
+	return true;
+}
+
 void call_ops_deinit(struct call_ops *ops)
 {
 	calls_destroy(ops->calls);

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "op/calls.h"
 
+struct error;
 struct import;
 
 struct call_ops {
@@ -27,6 +28,12 @@ void call_ops_deinit(struct call_ops *ops);
 
 /* Move at most `count` ops out of the queue; returns how many. */
 size_t call_ops_take(struct call_ops *ops, struct op *to, size_t count);
+
+/*
+ * The first reading is over: is it worth another one, before it counts? Then begin with the first call
+ * again; the input is at its beginning.
+ */
+bool call_ops_once_more(struct call_ops *ops, struct import *import, struct error *error);
 
 /* Nothing more comes in this reading. */
 void call_ops_finish(struct call_ops *ops, struct import *import);

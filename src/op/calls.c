@@ -28,8 +28,9 @@ static bool is_delivered(const struct calls *calls, uint32_t file, enum op_kind 
 {
 	const struct file *at = &calls->files.at[file];
 
+	/* "/" and "." are one to a machine, and nothing happens to either. */
 	return !at->is_no_file && !calls->names.at[at->name].is_pseudo &&
-	       (!at->is_directory || is_for_directories(kind));
+	       at->name >= NAME_ROOT_COUNT && (!at->is_directory || is_for_directories(kind));
 }
 
 /* What needs no descriptor needs a name that is there, or somebody else's descriptor. */
@@ -112,9 +113,13 @@ static void begin(struct calls *calls, const struct calls_options *options)
 {
 	calls->options = *options;
 	calls->open_free = NONE;
-	calls->time_ns = 0;
+	calls->time_ns = calls->step = 0;
+	calls->step_files = 0;
 	calls->counts = (struct calls_counts){0};
 	names_init(calls);
+	if (calls->somewhere_text)
+		calls->somewhere = name_resolve(calls, NAME_ROOT, calls->somewhere_text,
+						strlen(calls->somewhere_text), false);
 }
 
 /* Nothing more is delivered. */
@@ -141,6 +146,7 @@ void calls_destroy(struct calls *calls)
 		return;
 	end(calls);
 	array_deinit(&calls->learned);
+	number_map_deinit(&calls->learned_by_key);
 	memory_free(calls->somewhere_text);
 	memory_free(calls);
 }
@@ -165,11 +171,30 @@ static void somewhere_tell(struct calls *calls)
 	calls->generation++;
 }
 
+bool calls_place_came_late(const struct calls *calls)
+{
+	return calls->somewhere != NONE && !calls->somewhere_text && calls->has_relative;
+}
+
+void calls_from_there(struct calls *calls)
+{
+	const struct calls_options options = calls->options;
+
+	somewhere_tell(calls);
+	end(calls);
+	calls->learned.count = 0;
+	number_map_deinit(&calls->learned_by_key);
+	begin(calls, &options);
+}
+
 void calls_again(struct calls *calls, const struct calls_options *options)
 {
 	calls->learned.count = 0;
-	for (size_t i = 0; i < calls->files.count; i++) {
+	number_map_deinit(&calls->learned_by_key);
+	for (uint32_t i = 0; i < calls->files.count; i++) {
 		const struct file *file = &calls->files.at[i];
+
+		number_map_put(&calls->learned_by_key, file->key, i);
 
 		*array_push(&calls->learned) = (struct learned){
 			.initial = file->initial,
@@ -183,6 +208,13 @@ void calls_again(struct calls *calls, const struct calls_options *options)
 	somewhere_tell(calls);
 	end(calls);
 	begin(calls, options);
+}
+
+void calls_step(struct calls *calls, uint64_t step)
+{
+	if (step != calls->step)
+		calls->step_files = 0;
+	calls->step = step;
 }
 
 /* ---- what was seen ---- */

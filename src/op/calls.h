@@ -155,6 +155,21 @@ void calls_destroy(struct calls *calls);
  */
 void calls_again(struct calls *calls, const struct calls_options *options);
 
+/*
+ * Was the directory that relative names begin at told only after some had been used? Then what was
+ * found so far of names may be wrong; calls_from_there() forgets all but that directory, and the calls
+ * should be told once more, before calls_again().
+ */
+bool calls_place_came_late(const struct calls *calls);
+void calls_from_there(struct calls *calls);
+
+/*
+ * The calls that come belong to this row of the input, or this event: a number that is the same in
+ * each reading and does not go back. What is learned of a file is kept under that, so that it is found
+ * again though other things are known by then. Who never says it has files numbered from 0.
+ */
+void calls_step(struct calls *calls, uint64_t step);
+
 /* ---- tasks ---- */
 
 /* fork, vfork, clone, clone3: `child` is a thread's id; CALLS_CLONE_... */

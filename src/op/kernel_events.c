@@ -626,6 +626,7 @@ bool kernel_event_take(struct kernel_events *events, struct import *import,
 	struct syscall_text name = without_system(&event->name, "syscalls:");
 	enum filemap_kind kind = filemap_event(&event->name);
 
+	calls_step(events->ops.calls, event->line);
 	events->filemap.last_pages = 0;
 	time_take(events, import, event);
 	if (kind != FILEMAP_OTHER)

@@ -114,7 +114,8 @@ static bool parents_exist(const struct model *model, uint32_t node)
 {
 	uint32_t parent = model->tree.nodes.at[node].parent;
 
-	return tree_exists(&model->tree, parent) && model->tree.nodes.at[parent].is_directory;
+	return node == TREE_ROOT ||
+	       (tree_exists(&model->tree, parent) && model->tree.nodes.at[parent].is_directory);
 }
 
 /* Directories of files that exist before the start exist too. False: one of them is a file. */

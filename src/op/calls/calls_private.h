@@ -74,6 +74,8 @@ struct file {
 	struct calls_sum sum;
 	uint32_t name;       /* one that it has, or its last one; NONE: never had one */
 	uint32_t first_name; /* at first sight */
+	uint64_t key;        /* the step, and which file in it: the same in each reading */
+	uint32_t learned;    /* NONE: nothing is */
 	uint32_t first_open; /* list of open files */
 	uint32_t link_count; /* names known */
 	bool is_size_exact, is_initial_exact;
@@ -83,6 +85,8 @@ struct file {
 	bool is_unnamed; /* likewise, but its opening was seen */
 	bool is_deleted; /* without a name but the one that it got here */
 	bool is_directory;
+	bool is_made;   /* as a file, and its making was seen */
+	bool has_bytes; /* some came or went */
 	bool is_no_file;
 	bool is_assumed_new;
 	bool has_ops;
@@ -169,12 +173,16 @@ struct calls {
 	struct arena texts;
 	char *chunk; /* the rest of the newest piece of `texts` */
 	size_t chunk_bytes;
+	bool has_relative;    /* a name below NAME_SOMEWHERE was used while that was not known */
 	uint32_t somewhere;   /* what NAME_SOMEWHERE has turned out to be; NONE: not yet */
 	char *somewhere_text; /* its path, from the reading before; NULL: not known */
 	char *path;           /* room for one that is put together */
 
 	ARRAY(struct file) files;
 	ARRAY(struct learned) learned;
+	struct number_map learned_by_key;
+	uint64_t step;
+	uint32_t step_files; /* found in this step */
 	struct number_map inodes;
 
 	ARRAY(struct open_file) opens;
@@ -261,6 +269,7 @@ uint32_t name_present(struct calls *calls, const struct calls_when *when, uint32
 		      enum name_kind kind);
 void name_absent(struct calls *calls, const struct calls_when *when, uint32_t name);
 bool name_is_there(const struct calls *calls, uint32_t name);
+bool file_is_sure(const struct file *file); /* surely no directory */
 /* By the ops somebody has it open by this name. */
 bool file_is_held(const struct calls *calls, uint32_t file, uint32_t name);
 void deleted_made(struct calls *calls, const struct calls_when *when, uint32_t file, uint32_t name);

@@ -54,9 +54,18 @@ uint32_t name_of(struct calls *calls, const struct calls_when *when, const struc
 		directory = directory_of(calls, when, name->directory);
 	if (directory == NONE || name->bytes == 0)
 		return directory;
-	if (name->directory != CALLS_CWD && name->text[0] != '/' && directory >= NAME_ROOT_COUNT &&
-	    name_is_there(calls, directory))
-		becomes_directory(calls, directory);
+	/* Nothing is found in a directory that is gone: this is another, and nobody saw it opened. */
+	if (name->text[0] != '/' && directory >= NAME_ROOT_COUNT &&
+	    calls->names.at[directory].kind == NAME_ABSENT)
+		return NONE;
+	if (name->directory != CALLS_CWD && name->text[0] != '/' && directory >= NAME_ROOT_COUNT) {
+		uint32_t file = calls->names.at[directory].file;
+
+		if (file != NONE && file_is_sure(&calls->files.at[file]))
+			return NONE;
+		if (name_is_there(calls, directory))
+			becomes_directory(calls, directory);
+	}
 	return name_resolve(calls, directory, name->text, name->bytes, follows);
 }
 
@@ -70,6 +79,14 @@ static void directory_appears(struct calls *calls, const struct calls_when *when
 }
 
 /* Its size is what it was found to have in the end; its pages were written by who made it. */
+static void emit_made(struct calls *calls, const struct calls_when *when, uint32_t file,
+		      uint32_t name)
+{
+	emit_name(calls, when, OP_CREATE, name, 0);
+	if (calls->files.at[file].size)
+		emit_name(calls, when, OP_TRUNCATE, name, calls->files.at[file].size);
+}
+
 static void file_appears(struct calls *calls, const struct calls_when *when, uint32_t name)
 {
 	uint32_t file = file_add(calls, name);
@@ -80,10 +97,8 @@ static void file_appears(struct calls *calls, const struct calls_when *when, uin
 	}
 	calls->names.at[name].kind = NAME_FILE;
 	calls->names.at[name].is_made = true;
-	emit(calls, when, OP_CREATE, file, 0, 0);
-	if (calls->files.at[file].size)
-		emit(calls, when, OP_TRUNCATE, file, 0, calls->files.at[file].size);
-	emit(calls, when, OP_CLOSE, file, 0, 0);
+	emit_made(calls, when, file, name);
+	emit_name(calls, when, OP_CLOSE, name, 0);
 }
 
 void parents_present(struct calls *calls, const struct calls_when *when, uint32_t name)
@@ -96,12 +111,9 @@ void parents_present(struct calls *calls, const struct calls_when *when, uint32_
 }
 
 /* It was made as a file, or read or written: what is a directory there now is another. */
-static bool is_surely_file(const struct calls *calls, uint32_t name)
+bool file_is_sure(const struct file *file)
 {
-	const struct name *at = &calls->names.at[name];
-	const struct file *file = at->file == NONE ? NULL : &calls->files.at[at->file];
-
-	return at->is_made || (file && file->sum.reads + file->sum.writes > 0);
+	return file->is_made || file->has_bytes;
 }
 
 /* It is there, and was before the start. */
@@ -143,7 +155,8 @@ uint32_t name_present(struct calls *calls, const struct calls_when *when, uint32
 		break;
 	case NAME_FILE:
 	case NAME_SYMLINK:
-		if (kind == NAME_DIRECTORY && is_surely_file(calls, name)) {
+		if (kind == NAME_DIRECTORY && calls->names.at[name].file != NONE &&
+		    file_is_sure(&calls->files.at[calls->names.at[name].file])) {
 			name_absent(calls, when, name);
 			directory_appears(calls, when, name);
 		} else if (kind == NAME_DIRECTORY) {
@@ -230,9 +243,7 @@ void deleted_made(struct calls *calls, const struct calls_when *when, uint32_t f
 	uint32_t open = calls->files.at[file].first_open;
 
 	parents_present(calls, when, name);
-	emit_as(calls, when, OP_CREATE, file, name, 0, 0);
-	if (calls->files.at[file].size)
-		emit_as(calls, when, OP_TRUNCATE, file, name, 0, calls->files.at[file].size);
+	emit_made(calls, when, file, name);
 	emit_name(calls, when, OP_UNLINK, name, 0);
 	for (; open != NONE; open = calls->opens.at[open].next_of_file)
 		if (calls->opens.at[open].op_name == name) {
@@ -356,11 +367,12 @@ void file_facts(struct calls *calls, uint32_t file, const struct calls_facts *fa
 {
 	struct file *at = &calls->files.at[file];
 
-	if (facts->type == CALLS_OTHER)
+	if (facts->type == CALLS_OTHER && !at->is_made)
 		at->is_no_file = true;
-	if (facts->type == CALLS_DIRECTORY) {
+	if (facts->type == CALLS_DIRECTORY && !file_is_sure(at)) {
 		at->is_directory = true;
-		calls->names.at[at->name].kind = NAME_DIRECTORY;
+		if (name_is_there(calls, at->name))
+			becomes_directory(calls, at->name);
 	}
 	if (facts->has_inode)
 		file_has_inode(calls, file, facts->device, facts->inode);
@@ -579,10 +591,8 @@ static void file_named_again(struct calls *calls, const struct calls_when *when,
 	calls->counts.changes_unseen++;
 	file_add_name(calls, file, name);
 	calls->names.at[name].kind = NAME_FILE;
-	emit(calls, when, OP_CREATE, file, 0, 0);
-	if (calls->files.at[file].size)
-		emit(calls, when, OP_TRUNCATE, file, 0, calls->files.at[file].size);
-	emit(calls, when, OP_CLOSE, file, 0, 0);
+	emit_made(calls, when, file, name);
+	emit_name(calls, when, OP_CLOSE, name, 0);
 }
 
 /* Nothing is there, and its directory is. False: it is of no disk, or not told. */

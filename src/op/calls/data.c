@@ -125,6 +125,8 @@ static void go(struct calls *calls, const struct calls_when *when, const struct 
 	struct file *file;
 	uint64_t offset, end;
 
+	if (calls->opens.at[way->open].file != NONE)
+		calls->files.at[calls->opens.at[way->open].file].has_bytes = true;
 	if (!is_regular(calls, way->open)) {
 		sum_add(&calls->counts.not_files, way);
 		return;
@@ -155,6 +157,28 @@ static void go(struct calls *calls, const struct calls_when *when, const struct 
 		write_through(calls, when, way);
 }
 
+/* The descriptor leads to another than was thought: that was closed, and nobody saw it. */
+static uint32_t open_replaced(struct calls *calls, const struct calls_when *when, int fd)
+{
+	struct table *table = task_get(calls, when)->table;
+
+	descriptor_gone(calls, when, table, (uint32_t)fd, (uint32_t)fd);
+	descriptor_remove(calls, when, table, fd);
+	return open_of(calls, when, fd);
+}
+
+/* No bytes are read from a directory, or written to one. */
+static uint32_t open_of_file(struct calls *calls, const struct calls_when *when, int fd,
+			     int64_t result)
+{
+	uint32_t open = open_of(calls, when, fd);
+
+	if (open != NONE && result > 0 && calls->opens.at[open].file != NONE &&
+	    calls->files.at[calls->opens.at[open].file].is_directory)
+		return open_replaced(calls, when, fd);
+	return open;
+}
+
 /* It failed: of a descriptor that is none, nothing is to be learned. */
 static void failed(struct calls *calls, const struct calls_when *when, const struct way *way,
 		   int fd, int64_t result)
@@ -163,7 +187,8 @@ static void failed(struct calls *calls, const struct calls_when *when, const str
 
 	/* Who has no position is no file. */
 	if (open != NONE && calls->opens.at[open].file != NONE && result == CALLS_ESPIPE)
-		calls->files.at[calls->opens.at[open].file].is_no_file = true;
+		file_facts(calls, calls->opens.at[open].file,
+			   &(struct calls_facts){.type = CALLS_OTHER});
 	if (open == NONE || !is_regular(calls, open))
 		calls->counts.failed_others++;
 	else if (way->direction == IN)
@@ -193,7 +218,7 @@ void calls_read(struct calls *calls, const struct calls_when *when, int fd, uint
 		failed(calls, when, &way, fd, result);
 		return;
 	}
-	way.open = open_of(calls, when, fd);
+	way.open = open_of_file(calls, when, fd, result);
 	way.bytes = (uint64_t)result;
 	if (way.open == NONE)
 		return;
@@ -222,7 +247,7 @@ void calls_write(struct calls *calls, const struct calls_when *when, int fd, uin
 		failed(calls, when, &way, fd, result);
 		return;
 	}
-	way.open = open_of(calls, when, fd);
+	way.open = open_of_file(calls, when, fd, result);
 	way.bytes = (uint64_t)result;
 	if (way.open != NONE && result > 0)
 		go(calls, when, &way);
@@ -239,8 +264,8 @@ void calls_transfer(struct calls *calls, const struct calls_when *when,
 		       result == CALLS_ESPIPE ? CALLS_FAILED : result);
 		return;
 	}
-	in.open = open_of(calls, when, transfer->from);
-	out.open = open_of(calls, when, transfer->to);
+	in.open = open_of_file(calls, when, transfer->from, result);
+	out.open = open_of_file(calls, when, transfer->to, result);
 	in.bytes = out.bytes = (uint64_t)result;
 	if (in.open == NONE || out.open == NONE)
 		return;
@@ -265,7 +290,7 @@ void calls_seek(struct calls *calls, const struct calls_when *when, int fd, int6
 	at = &calls->opens.at[open];
 	file = &calls->files.at[at->file];
 	if (result == CALLS_ESPIPE)
-		file->is_no_file = true;
+		file_facts(calls, at->file, &(struct calls_facts){.type = CALLS_OTHER});
 	if (result < 0 || (uint64_t)result > OP_END_MAX)
 		return;
 	if (whence == SEEKS_FROM_END && !file->is_directory && result >= offset)
@@ -428,6 +453,9 @@ void calls_list(struct calls *calls, const struct calls_when *when, int fd, int6
 	struct open_file *at;
 
 	calls->counts.failed_others += result < 0;
+	if (open != NONE && calls->opens.at[open].file != NONE &&
+	    file_is_sure(&calls->files.at[calls->opens.at[open].file]))
+		open = open_replaced(calls, when, fd);
 	if (open == NONE || calls->opens.at[open].file == NONE)
 		return;
 	at = &calls->opens.at[open];

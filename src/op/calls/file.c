@@ -19,8 +19,10 @@ uint32_t file_add(struct calls *calls, uint32_t name)
 
 	assert(number < NONE - 1);
 	*file = (struct file){.name = NONE, .first_name = name, .first_open = NONE};
-	if (number < calls->learned.count) {
-		const struct learned *learned = &calls->learned.at[number];
+	file->key = calls->step << 20 | (calls->step_files++ & 0xfffff);
+	file->learned = number_map_get(&calls->learned_by_key, file->key);
+	if (file->learned != NONE) {
+		const struct learned *learned = &calls->learned.at[file->learned];
 
 		file->is_directory = learned->is_directory;
 		file->is_no_file = learned->is_no_file;

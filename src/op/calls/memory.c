@@ -85,6 +85,7 @@ void calls_map(struct calls *calls, const struct calls_when *when,
 		open_put(calls, when, open);
 		return;
 	}
+	calls->files.at[calls->opens.at[open].file].has_bytes = true; /* no directory has any */
 	*array_push(&memory->mappings) = (struct mapping){
 		.address = address,
 		.bytes = bytes,

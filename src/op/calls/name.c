@@ -127,6 +127,7 @@ void names_init(struct calls *calls)
 			.existed = true,
 		};
 	calls->somewhere = NONE;
+	calls->has_relative = false;
 	calls->path = memory_alloc(PATH_BYTES_MAX + 1, 1);
 	buckets_make(calls, BUCKETS_MIN);
 }
@@ -221,6 +222,7 @@ uint32_t name_get(struct calls *calls, uint32_t parent, const char *text, size_t
 		.first_text = kept,
 		.is_pseudo = is_pseudo(calls, parent, text, bytes),
 	};
+	calls->has_relative |= parent == NAME_SOMEWHERE;
 	child_add(calls, name);
 	if (calls->names.count > calls->bucket_mask)
 		buckets_make(calls, (calls->bucket_mask + 1) * 2);
@@ -233,6 +235,18 @@ uint32_t name_get(struct calls *calls, uint32_t parent, const char *text, size_t
 static uint32_t somewhere(const struct calls *calls, uint32_t name)
 {
 	return name == NAME_SOMEWHERE && calls->somewhere != NONE ? calls->somewhere : name;
+}
+
+/* What ".." is. Above what nobody told it is a name like any other. */
+static uint32_t above_of(struct calls *calls, uint32_t name)
+{
+	uint32_t parent = calls->names.at[name].parent;
+
+	if (name == NAME_ROOT)
+		return NAME_ROOT;
+	if (name == NAME_SOMEWHERE || parent == NONE || parent == NAME_NOWHERE)
+		return name_get(calls, name, "(above)", 7);
+	return somewhere(calls, parent);
 }
 
 static uint32_t resolve(struct calls *calls, uint32_t directory, const char *text, size_t bytes,
@@ -250,9 +264,8 @@ static uint32_t resolve(struct calls *calls, uint32_t directory, const char *tex
 			;
 		if (end == at || (end == at + 1 && part[0] == '.'))
 			continue;
-		if (end == at + 2 && part[0] == '.' && part[1] == '.' && name != NAME_SOMEWHERE) {
-			if (calls->names.at[name].parent != NONE)
-				name = somewhere(calls, calls->names.at[name].parent);
+		if (end == at + 2 && part[0] == '.' && part[1] == '.') {
+			name = above_of(calls, name);
 			continue;
 		}
 		name = name_get(calls, name, part, end - at);

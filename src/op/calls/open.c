@@ -132,7 +132,8 @@ static uint32_t file_named(struct calls *calls, const struct calls_when *when, u
 			    facts && facts->type == CALLS_DIRECTORY ? NAME_DIRECTORY : NAME_FILE);
 	if (file == NONE && calls->names.at[name].kind == NAME_DIRECTORY) {
 		file = file_add(calls, name);
-		calls->files.at[file].existed = calls->names.at[name].existed;
+		calls->files.at[file].existed =
+			calls->names.at[name].existed && !calls->names.at[name].is_made;
 	}
 	if (file != NONE && calls->names.at[name].kind == NAME_DIRECTORY)
 		calls->files.at[file].is_directory = true;
@@ -209,6 +210,7 @@ static uint32_t open_nameless(struct calls *calls, const struct calls_when *when
 	calls->names.at[name].kind = NAME_FILE;
 	calls->names.at[name].is_made = true;
 	calls->files.at[file].is_size_exact = calls->files.at[file].is_initial_exact = true;
+	calls->files.at[file].is_made = true;
 	open = open_add(calls, file, name, flags);
 	emit_open(calls, when, OP_CREATE, open, 0, 0);
 	if (!calls->files.at[file].is_linked_again) {
@@ -231,12 +233,14 @@ static uint32_t open_created(struct calls *calls, const struct calls_when *when,
 
 	parents_present(calls, when, name);
 	file = file_add(calls, name);
-	existed = could_exist && file < calls->learned.count && calls->learned.at[file].existed;
+	existed = could_exist && calls->files.at[file].learned != NONE &&
+		  calls->learned.at[calls->files.at[file].learned].existed;
 	at = &calls->names.at[name];
 	at->kind = NAME_FILE;
 	at->existed |= existed;
 	at->is_made |= !existed;
 	calls->files.at[file].existed = existed;
+	calls->files.at[file].is_made = true;
 	calls->files.at[file].is_assumed_new = could_exist && !(flags & CALLS_O_TRUNCATE);
 	if (!could_exist || flags & CALLS_O_TRUNCATE) {
 		calls->files.at[file].size = calls->files.at[file].initial = 0;
@@ -455,7 +459,7 @@ static bool leads_there(const struct calls *calls, uint32_t open, uint32_t name,
 	const struct file *file = at->file == NONE ? NULL : &calls->files.at[at->file];
 
 	if (facts->type == CALLS_OTHER)
-		return !file || file->is_no_file || !has_no_name(file);
+		return !file || file->is_no_file;
 	if (name == NONE && !(facts->has_inode && file && has_no_name(file)))
 		return true;
 	if (name == at->name && !(file && has_no_name(file)))
@@ -488,7 +492,10 @@ void calls_known_file(struct calls *calls, const struct calls_when *when, int fd
 		if (known->file != NONE && has_no_name(&calls->files.at[known->file]) &&
 		    facts->type != CALLS_OTHER) {
 			unknown_named(calls, when, fd, facts, name);
-		} else if (known->file != NONE && facts->type == CALLS_OTHER) {
+		} else if (known->file != NONE && facts->type == CALLS_OTHER &&
+			   (has_no_name(&calls->files.at[known->file]) ||
+			    (!facts->path && !calls->files.at[known->file].is_made))) {
+			/* Its name, if it has one, is a pipe's, or a terminal's. */
 			file_facts(calls, known->file, facts);
 		} else {
 			/* It was closed and opened again, and nobody saw it. */

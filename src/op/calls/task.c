@@ -501,6 +501,8 @@ void calls_reaped(struct calls *calls, const struct calls_when *when, uint32_t c
 
 /* ---- where they stand ---- */
 
+static const char unknown[] = "unknown directory";
+
 static void place_is(struct calls *calls, const struct calls_when *when, uint32_t directory)
 {
 	task_get(calls, when)->place->directory = directory;
@@ -518,7 +520,7 @@ void calls_chdir(struct calls *calls, const struct calls_when *when, const struc
 	if (found == NONE) {
 		/* Somewhere else, and it is not said where. */
 		place_is(calls, when,
-			 name_make_unique(calls, NAME_NOWHERE, "unknown directory", 17));
+			 name_make_unique(calls, NAME_NOWHERE, unknown, strlen(unknown)));
 		return;
 	}
 	name_present(calls, when, found, NAME_DIRECTORY);
@@ -535,8 +537,12 @@ void calls_fchdir(struct calls *calls, const struct calls_when *when, int fd, in
 		return;
 	}
 	file = calls->opens.at[open].file;
-	if (file == NONE)
+	if (file == NONE || file_is_sure(&calls->files.at[file]) ||
+	    calls->files.at[file].is_deleted) {
+		place_is(calls, when,
+			 name_make_unique(calls, NAME_NOWHERE, unknown, strlen(unknown)));
 		return;
+	}
 	name_present(calls, when, calls->files.at[file].name, NAME_DIRECTORY);
 	place_is(calls, when, calls->files.at[file].name);
 }

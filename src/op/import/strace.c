@@ -90,6 +90,7 @@ struct strace {
 	bool has_numbered; /* there were lines with a number */
 	bool in_summary;   /* -C: the rest of the file is a table */
 	bool is_finished;  /* this reading */
+	uint64_t step;     /* rows, of all files */
 };
 
 /* A line, taken apart as far as its payload. */
@@ -1205,6 +1206,48 @@ static bool row_stamp(const struct row *row, uint64_t *ns, bool *is_day)
 	return stamp.clock == CLOCK_DAY || stamp.clock == CLOCK_EPOCH;
 }
 
+static void threads_deinit(struct strace *state)
+{
+	for (size_t i = 0; i < state->threads.count; i++)
+		memory_free(state->threads.at[i].pending.text);
+	array_deinit(&state->threads);
+	number_map_deinit(&state->tids);
+}
+
+/* "trace.4100", of -ff; 0: the name says nothing. */
+static uint32_t name_number(const char *name)
+{
+	size_t bytes = strlen(name), at = bytes;
+	const char *digits;
+	uint64_t number;
+
+	while (at > 0 && is_digit(name[at - 1]))
+		at--;
+	digits = name + at;
+	if (at == 0 || name[at - 1] != '.' || !digits_read(&digits, name + bytes, &number) ||
+	    number > PID_MAX)
+		return 0;
+	return (uint32_t)number;
+}
+
+/* Nothing is left of a reading before but what its calls have learned. */
+static bool reading_begin(struct import *import, struct error *error)
+{
+	struct strace *state = import->state;
+	struct call_ops ops = state->ops;
+
+	threads_deinit(state);
+	memory_free(state->broken.text);
+	*state = (struct strace){
+		.ops = ops,
+		.rows.bytes_max = LINE_BYTES_MAX,
+		.input = import->input,
+		.main_tid = name_number(import->input->name),
+	};
+	return !is_of_files(import) ||
+	       file_set_begin(import->files, LINE_BYTES_MAX, row_stamp, error);
+}
+
 static enum row_found row_get(struct import *import, struct row *row, struct error *error)
 {
 	struct strace *state = import->state;
@@ -1242,6 +1285,11 @@ static bool strace_next(struct import *import, struct op *ops, size_t count, siz
 		case ROW_FOUND:
 			break;
 		case ROW_END:
+			if (!state->is_finished && call_ops_once_more(&state->ops, import, error)) {
+				if (!reading_begin(import, error))
+					return false;
+				continue;
+			}
 			if (!state->is_finished)
 				reading_finish(import);
 			state->is_finished = true;
@@ -1249,50 +1297,16 @@ static bool strace_next(struct import *import, struct op *ops, size_t count, siz
 		case ROW_FAILED:
 			return false;
 		}
+		calls_step(state->ops.calls, ++state->step);
 		if (!row_of_one_read(import, &row, error))
 			return false;
 	}
-}
-
-static void threads_deinit(struct strace *state)
-{
-	for (size_t i = 0; i < state->threads.count; i++)
-		memory_free(state->threads.at[i].pending.text);
-	array_deinit(&state->threads);
-	number_map_deinit(&state->tids);
-}
-
-static bool reading_begin(struct import *import, struct error *error)
-{
-	struct strace *state = import->state;
-
-	state->input = import->input;
-	state->rows.bytes_max = LINE_BYTES_MAX;
-	return !is_of_files(import) ||
-	       file_set_begin(import->files, LINE_BYTES_MAX, row_stamp, error);
-}
-
-/* "trace.4100", of -ff; 0: the name says nothing. */
-static uint32_t name_number(const char *name)
-{
-	size_t bytes = strlen(name), at = bytes;
-	const char *digits;
-	uint64_t number;
-
-	while (at > 0 && is_digit(name[at - 1]))
-		at--;
-	digits = name + at;
-	if (at == 0 || name[at - 1] != '.' || !digits_read(&digits, name + bytes, &number) ||
-	    number > PID_MAX)
-		return 0;
-	return (uint32_t)number;
 }
 
 static bool strace_begin(struct import *import, struct error *error)
 {
 	struct strace *state = import->state;
 
-	state->main_tid = name_number(import->input->name);
 	call_ops_begin(&state->ops, import);
 	return reading_begin(import, error);
 }
@@ -1300,11 +1314,7 @@ static bool strace_begin(struct import *import, struct error *error)
 static bool strace_again(struct import *import, struct error *error)
 {
 	struct strace *state = import->state;
-	struct call_ops ops = state->ops;
 
-	threads_deinit(state);
-	memory_free(state->broken.text);
-	*state = (struct strace){.ops = ops, .main_tid = name_number(import->input->name)};
 	call_ops_again(&state->ops, import);
 	return reading_begin(import, error);
 }
