@@ -249,6 +249,11 @@ void cache_stream(struct cache *cache, uint32_t stream)
 		cache->stream_count = stream + 1;
 }
 
+uint32_t cache_stream_of(const struct cache *cache)
+{
+	return cache->stream;
+}
+
 void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan)
 {
 	if (now_ns > cache->now_ns)
@@ -315,6 +320,11 @@ void cache_close(struct cache *cache, uint32_t handle)
 		slab_charge(cache, -(int64_t)cache->rules.open_file_bytes * cache->closed_files);
 		cache->closed_files = 0;
 	}
+}
+
+bool cache_file_is_held(const struct cache *cache, uint32_t file)
+{
+	return cache->files.at[file].references > 0;
 }
 
 void cache_read_outside(struct cache *cache, uint64_t bytes)

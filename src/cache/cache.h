@@ -156,6 +156,7 @@ void cache_name_bind(struct cache *cache, uint32_t name, uint32_t file);
 
 /* All that follows is on account of this stream (1 .. 1023). */
 void cache_stream(struct cache *cache, uint32_t stream);
+uint32_t cache_stream_of(const struct cache *cache);
 /* One more operation begins: statistics that are read every so many are. */
 void cache_operation(struct cache *cache);
 
@@ -173,6 +174,8 @@ void cache_open_pay(struct cache *cache);
 /* a handle, from 1; the inode is pinned by the caller's dentry */
 uint32_t cache_open(struct cache *cache, uint32_t file);
 void cache_close(struct cache *cache, uint32_t handle);
+/* Somebody has it open, or one of its names is in memory. */
+bool cache_file_is_held(const struct cache *cache, uint32_t file);
 
 enum cache_advice {
 	CACHE_ADVICE_RANDOM,

@@ -96,6 +96,9 @@ const struct result_field result_interval_fields[] = {
 	FIELD(result_interval, slab_bytes, true),
 	FIELD(result_interval, free_bytes, true),
 	FIELD(result_interval, arc_bytes, true),
+	FIELD(result_interval, free_run_bytes, true),
+	FIELD(result_interval, allocation_ns, false),
+	FIELD(result_interval, group_waits, false),
 	{0},
 };
 

@@ -93,6 +93,10 @@ struct result_interval {
 	uint64_t slab_bytes;
 	uint64_t free_bytes; /* on the file system; 0 in all of them: not known */
 	uint64_t arc_bytes;  /* ZFS's cache; 0 in all of them: there is none */
+	/* ZFS's allocator; 0 in all of them: there is none, or it had nothing to do */
+	uint64_t free_run_bytes; /* mean free run */
+	uint64_t allocation_ns;  /* processor time that finding places took */
+	uint64_t group_waits;    /* commits that had to wait for a transaction group */
 };
 
 /* The uint64_t fields of a struct, under the names that they have everywhere; a NULL name ends. */

@@ -51,18 +51,43 @@ enum value_unit value_unit_of_name(const char *name)
 		"latency." name ".p99.9", "latency." name ".p99.99", "latency." name ".min",       \
 		"latency." name ".max", "latency." name ".count",
 
+/* What a series has, for each part of it. */
+#define SERIES(part)                                                                               \
+	part ".ops", part ".work", part ".read_bytes", part ".write_bytes", part ".flushes",       \
+		part ".active_file_pages", part ".inactive_file_pages", part ".dirty_pages",       \
+		part ".slab_bytes", part ".free_bytes", part ".arc_bytes", part ".free_run_bytes", \
+		part ".allocation_ns", part ".group_waits",
+
 static const char *const names[] = {
 #define COUNTER(name, unit, meaning) #name,
 #define LEVEL(name, unit, meaning)   #name,
 #include "cache/counters.def"
 #undef COUNTER
 #undef LEVEL
-	"elapsed_ns", "work", "work_per_second", "tps", "ops_per_second", "cpu.busy_ns",
-	"cpu.count", "device.size_bytes", "device.reads", "device.writes", "device.flushes",
-	"device.read_bytes", "device.write_bytes", "device.metadata_read_bytes",
-	"device.metadata_write_bytes", "device.busy_ns", "mean.active_file_pages",
-	"mean.inactive_file_pages", "mean.dirty_pages", "mean.slab_bytes", "mean.free_bytes",
+	"elapsed_ns",
+	"work",
+	"work_per_second",
+	"tps",
+	"ops_per_second",
+	"cpu.busy_ns",
+	"cpu.count",
+	"device.size_bytes",
+	"device.reads",
+	"device.writes",
+	"device.flushes",
+	"device.read_bytes",
+	"device.write_bytes",
+	"device.metadata_read_bytes",
+	"device.metadata_write_bytes",
+	"device.busy_ns",
+	"mean.active_file_pages",
+	"mean.inactive_file_pages",
+	"mean.dirty_pages",
+	"mean.slab_bytes",
+	"mean.free_bytes",
 	"mean.arc_bytes",
+	"mean.free_run_bytes",
+	SERIES("first") SERIES("middle") SERIES("last") SERIES("least") SERIES("most")
 	/* the last is the workloads' own */
 	LATENCY("transaction")
 #define OP(name, NAME, takes, help) LATENCY(name)
@@ -73,6 +98,7 @@ static const char *const names[] = {
 enum { NAME_COUNT = sizeof(names) / sizeof(names[0]) };
 
 #undef LATENCY
+#undef SERIES
 
 /* ---- the values ---- */
 
@@ -198,23 +224,76 @@ static bool figure_value(const struct result *result, const char *name, struct v
 	return false;
 }
 
-/* "mean.LEVEL": over the intervals of the run. */
-static bool mean_value(const struct result *result, const char *name, struct value *value)
+/* ---- of the series ---- */
+
+/* Which part of the run: from `first` / 3 of it to `end` / 3. */
+static const struct part {
+	const char *name;
+	uint32_t first, end;
+	bool takes_sums; /* and not only levels */
+} parts[] = {
+	{"mean.", 0, 3, false},
+	{"first.", 0, 1, true},
+	{"middle.", 1, 2, true},
+	{"last.", 2, 3, true},
+};
+
+static const struct result_field *field_find(const char *name)
 {
+	const struct result_field *field = result_interval_fields;
+
+	while (field->name && strcmp(field->name, name) != 0)
+		field++;
+	return field->name ? field : NULL;
+}
+
+/* The mean of a level; a second's worth of anything else. */
+static double part_number(const struct result *result, const struct result_field *field,
+			  const struct part *part)
+{
+	size_t first = result->interval_count * part->first / 3,
+	       end = result->interval_count * part->end / 3;
 	double sum = 0;
 
-	if (strncmp(name, "mean.", 5) != 0 || result->interval_count == 0)
+	/* Of a run of one or two intervals, parts are the same. */
+	if (end == first)
+		end = first + 1;
+	for (size_t i = first; i < end; i++) {
+		uint64_t number = result_field_get(&result->intervals[i], field);
+
+		/* The last interval may be shorter. */
+		sum += field->is_level ? (double)number
+				       : result_interval_per_second(result, i, number);
+	}
+	return sum / (double)(end - first);
+}
+
+/* "mean.LEVEL", "first.FIELD" and so on; "least.FIELD", "most.FIELD" in any interval. */
+static bool series_value(const struct result *result, const char *name, struct value *value)
+{
+	const char *dot = strchr(name, '.');
+	const struct result_field *field = dot ? field_find(dot + 1) : NULL;
+	bool is_least = strncmp(name, "least.", 6) == 0;
+
+	if (!field || result->interval_count == 0)
 		return false;
-	for (const struct result_field *field = result_interval_fields; field->name; field++) {
-		if (!field->is_level || strcmp(field->name, name + 5) != 0)
+	value->unit = value_unit_of_name(name);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (strncmp(name, parts[i].name, strlen(parts[i].name)) != 0 ||
+		    (!field->is_level && !parts[i].takes_sums))
 			continue;
-		for (size_t i = 0; i < result->interval_count; i++)
-			sum += (double)result_field_get(&result->intervals[i], field);
-		*value = (struct value){sum / (double)result->interval_count,
-					value_unit_of_name(name)};
+		value->number = part_number(result, field, &parts[i]);
 		return true;
 	}
-	return false;
+	if (!is_least && strncmp(name, "most.", 5) != 0)
+		return false;
+	for (size_t i = 0; i < result->interval_count; i++) {
+		double number = (double)result_field_get(&result->intervals[i], field);
+
+		if (i == 0 || (is_least ? number < value->number : number > value->number))
+			value->number = number;
+	}
+	return true;
 }
 
 static bool work_value(const struct result *result, const char *name, struct value *value)
@@ -258,7 +337,7 @@ bool result_value(const struct result *result, const char *name, double *value,
 	snprintf(base, sizeof(base), "%.*s", (int)bytes, name);
 	if (!counter_value(result, base, &found) && !time_value(result, base, &found) &&
 	    !device_value(result, base, &found) && !latency_value(result, base, &found) &&
-	    !mean_value(result, base, &found) && !work_value(result, base, &found) &&
+	    !series_value(result, base, &found) && !work_value(result, base, &found) &&
 	    !figure_value(result, base, &found))
 		return false;
 	if (name[bytes]) {

@@ -10,6 +10,10 @@
  *   latency.NAME.WHAT            NAME: an operation or a workload's ("transaction"); WHAT: mean,
  *                                deviation, p50, p90, p95, p99, p99.9, p99.99, min, max, count
  *   mean.LEVEL                   of the series, over the run: "mean.dirty_pages"
+ *   first.FIELD, middle.FIELD, last.FIELD
+ *                                of the series, over a third of the run, a second's worth of what is
+ *                                no level: "last.work:middle.work" tells a throughput that falls
+ *   least.FIELD, most.FIELD      of the series, in one interval: "least.free_bytes"
  *   FIGURE                       what a workload says of itself: "wal_bytes"
  *
  * "/work" behind any of them divides by the units of work done: "device.reads/work". "A:B" is A for

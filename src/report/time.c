@@ -202,7 +202,16 @@ static void figures_print(FILE *out, const struct result *result, bool colour)
 enum line_unit { LINE_RATE, LINE_BYTES_PER_S, LINE_BYTES };
 
 /* Lines of one group have one scale, so that they can be held against each other. */
-enum line_group { GROUP_WORK, GROUP_DEVICE, GROUP_DIRTY, GROUP_MEMORY, GROUP_SPACE, GROUP_COUNT };
+enum line_group {
+	GROUP_WORK,
+	GROUP_DEVICE,
+	GROUP_DIRTY,
+	GROUP_MEMORY,
+	GROUP_SPACE,
+	GROUP_RUN,
+	GROUP_WAITS,
+	GROUP_COUNT,
+};
 
 static const struct line_kind {
 	const char *name;
@@ -225,6 +234,8 @@ static const struct line_kind {
 	{"slab", GROUP_MEMORY, LINE_BYTES, offsetof(struct result_interval, slab_bytes), 1},
 	{"ARC", GROUP_MEMORY, LINE_BYTES, offsetof(struct result_interval, arc_bytes), 1},
 	{"free space", GROUP_SPACE, LINE_BYTES, offsetof(struct result_interval, free_bytes), 1},
+	{"free run", GROUP_RUN, LINE_BYTES, offsetof(struct result_interval, free_run_bytes), 1},
+	{"group waits", GROUP_WAITS, LINE_RATE, offsetof(struct result_interval, group_waits), 1},
 };
 
 enum { LINE_COUNT = sizeof(line_kinds) / sizeof(line_kinds[0]) };

@@ -130,6 +130,7 @@ static bool series_is_known(const struct result *result, const struct result_fie
 		return result->work != NULL;
 	case offsetof(struct result_interval, free_bytes):
 	case offsetof(struct result_interval, arc_bytes):
+	case offsetof(struct result_interval, free_run_bytes):
 		return result_series_has(result, field);
 	default:
 		return true;

@@ -53,7 +53,7 @@ struct scenario_machine {
 	struct pace pace;
 	const struct yaml_node *device_node;
 	const char *device; /* a name or a file; NULL: the pace says it all */
-	uint64_t device_bytes, processors, record_bytes;
+	uint64_t device_bytes, processors, record_bytes, metaslabs;
 	bool barriers;
 };
 

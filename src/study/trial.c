@@ -22,6 +22,7 @@ bool trial_machine(const struct scenario *scenario, struct model_options *model,
 		.device_bytes = machine->device_bytes,
 		.processors = (uint32_t)machine->processors,
 		.record_bytes = machine->record_bytes,
+		.metaslabs = (uint32_t)machine->metaslabs,
 		.no_barriers = !machine->barriers,
 	};
 	if (!filesystem_choose(&model->filesystem, machine->filesystem, error))

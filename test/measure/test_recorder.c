@@ -53,6 +53,9 @@ static void run_of(struct result *result, uint64_t count)
 			.slab_bytes = 4 * i,
 			.free_bytes = 5 * i,
 			.arc_bytes = 6 * i,
+			.free_run_bytes = 7 * i,
+			.allocation_ns = 4,
+			.group_waits = 5,
 		};
 
 		recorder_interval(&recorder, &interval, NS);
@@ -127,6 +130,9 @@ static void neighbours_merge_when_there_are_more(void **state)
 			assert_int_equal(at->slab_bytes, 4 * (end - 1));
 			assert_int_equal(at->free_bytes, 5 * (end - 1));
 			assert_int_equal(at->arc_bytes, 6 * (end - 1));
+			assert_int_equal(at->free_run_bytes, 7 * (end - 1));
+			assert_int_equal(at->allocation_ns, 4 * (end - first));
+			assert_int_equal(at->group_waits, 5 * (end - first));
 		}
 		result_deinit(&result);
 	}

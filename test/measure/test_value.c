@@ -22,6 +22,11 @@ static struct result_latency latencies[1];
 static struct result_interval intervals[] = {{.ops = 30, .dirty_pages = 10},
 					     {.ops = 70, .dirty_pages = 30}};
 
+static struct result_interval six_intervals[] = {
+	{.work = 10, .free_bytes = 90}, {.work = 20, .free_bytes = 70},
+	{.work = 60, .free_bytes = 50}, {.work = 80, .free_bytes = 40},
+	{.work = 30, .free_bytes = 20}, {.work = 5, .free_bytes = 30}};
+
 static void result_init(struct result *result)
 {
 	*result = (struct result){
@@ -118,6 +123,47 @@ static void each_name_finds_its_own_value(void **state)
 		/* What is published has it, too, whether or not a run knows the value. */
 		assert_int_equal(value_unit_of_name(all[i].name), unit);
 	}
+}
+
+static void a_series_has_parts(void **state)
+{
+	static const struct {
+		const char *name;
+		double value;
+	} all[] = {
+		{"first.work", 15},
+		{"middle.work", 70},
+		{"last.work", 20},
+		{"first.free_bytes", 80},
+		{"last.free_bytes", 25},
+		{"least.free_bytes", 20},
+		{"most.work", 80},
+		{"mean.free_bytes", 50},
+		{"last.work:middle.work", 2. / 7},
+	};
+	struct result result;
+	enum value_unit unit;
+	double value;
+
+	(void)state;
+	result_init(&result);
+	result.intervals = six_intervals;
+	result.interval_count = 6;
+	/* The last interval is half a second long: 5 in it are 10 a second. */
+	result.elapsed_ns = 5500 * NS_PER_MS;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		assert_true(value_name_exists(all[i].name));
+		if (!result_value(&result, all[i].name, &value, &unit))
+			fail_msg("%s is not found", all[i].name);
+		if (value < all[i].value - 1e-9 || value > all[i].value + 1e-9)
+			fail_msg("%s is %g", all[i].name, value);
+	}
+	/* A mean of sums would be a question of how long an interval is. */
+	assert_false(result_value(&result, "mean.work", &value, &unit));
+	assert_false(value_name_exists("mean.work"));
+	assert_false(value_name_exists("first.nothing"));
+	result.interval_count = 0;
+	assert_false(result_value(&result, "first.work", &value, &unit));
 }
 
 static void what_is_not_known_has_no_value(void **state)
@@ -250,6 +296,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_name_finds_its_own_value),
+		cmocka_unit_test(a_series_has_parts),
 		cmocka_unit_test(what_is_not_known_has_no_value),
 		cmocka_unit_test(without_intervals_all_operations_count),
 		cmocka_unit_test(names_are_all_that_exist),

@@ -27,9 +27,11 @@ struct lab {
 struct asked {
 	uint64_t reads, read_bytes, metadata_reads, metadata_read_bytes;
 	uint64_t writes, write_bytes, metadata_write_bytes, flushes, phases;
+	uint64_t awaits, awaited; /* groups */
 };
 
-static struct lab *lab_create(uint64_t memory_bytes, uint64_t record_bytes, uint64_t device_bytes)
+static struct lab *lab_create_as(const char *policy, uint64_t memory_bytes, uint64_t record_bytes,
+				 uint64_t device_bytes)
 {
 	struct lab *lab = memory_alloc(1, sizeof(*lab));
 	struct error error;
@@ -41,7 +43,7 @@ static struct lab *lab_create(uint64_t memory_bytes, uint64_t record_bytes, uint
 		.completes_at_once = true,
 	};
 
-	if (!policy_options_parse(&lab->policy, "arc-2.2", &error))
+	if (!policy_options_parse(&lab->policy, policy, &error))
 		fail_msg("%s", error.message);
 	lab->cache = cache_create(&config, &error);
 	if (!lab->cache)
@@ -55,6 +57,11 @@ static struct lab *lab_create(uint64_t memory_bytes, uint64_t record_bytes, uint
 		.options = {.device_bytes = device_bytes, .record_bytes = record_bytes},
 	};
 	return lab;
+}
+
+static struct lab *lab_create(uint64_t memory_bytes, uint64_t record_bytes, uint64_t device_bytes)
+{
+	return lab_create_as("arc-2.2", memory_bytes, record_bytes, device_bytes);
 }
 
 static struct filesystem_state *fs_of(struct lab *lab)
@@ -109,6 +116,11 @@ static struct asked take(struct lab *lab)
 		asked.phases += i == 0 || io->begins_phase;
 		if (io->kind == IO_FLUSH) {
 			asked.flushes++;
+			continue;
+		}
+		if (io->kind == IO_AWAIT) {
+			asked.awaits++;
+			asked.awaited = io->offset;
 			continue;
 		}
 		assert_true(io->bytes > 0 && io->bytes % 4096 == 0);
@@ -232,8 +244,8 @@ static void sizes_of_commits(void **state)
 		lab_mount(lab);
 		node = create(lab, "new");
 		(void)write_sync(lab, node, 0, 256 * K);
-		/* A log block is made for what the last ones were: room for this one, too. */
-		fs_of(lab)->log.sizes[0] = 128 * K;
+		/* A log block is made for what the last ones were: this one has room for all. */
+		fs_of(lab)->log.next.units = 32;
 		asked = write_sync(lab, node, 0, sizes[i][0]);
 		assert_int_equal(asked.write_bytes, sizes[i][1] * K);
 		assert_int_equal(asked.flushes, 1);
@@ -652,120 +664,279 @@ static void recycled_space_is_used_again_and_nothing_is_lost(void **state)
 	lab_destroy(lab);
 }
 
-/* ---- space ---- */
+/* ---- versions ---- */
 
-static void a_fresh_pool_is_filled_in_order(void **state)
+static const char *const policies[] = {"arc-classic", "arc-2.2"};
+
+/* A segment as PostgreSQL makes it: 16 MiB of zeros, and a sync. */
+static void a_new_segment_is_written_twice_by_the_log_of_2018(void **state)
 {
-	struct zfs_space *space = zfs_space_create(480 * UINT64_C(1000000000));
-	struct zfs_extent piece[ZFS_PIECES_MAX], last = {0};
-
 	(void)state;
-	assert_int_equal(zfs_space_metaslab_count(space), 111); /* of 4 GiB */
-	assert_true(zfs_space_memory_bytes(space) < 20 * MIB);
-	for (int i = 0; i < 100000; i++) {
-		assert_int_equal(zfs_space_allocate(space, 2, ZFS_SPACE_BLOCK, piece), 1);
-		if (i > 0)
-			assert_int_equal(piece[0].at, last.at + 2);
-		last = piece[0];
+	for (int version = 0; version < 2; version++) {
+		struct lab *lab = lab_create_as(policies[version], GIB, 8 * K, 8 * GIB);
+		uint64_t data;
+		uint32_t node;
+		struct asked asked;
+
+		lab_mount(lab);
+		node = create(lab, "segment");
+		for (uint64_t at = 0; at < 16 * MIB; at += 256 * K)
+			(void)write_at(lab, node, at, 256 * K);
+		asked = sync_node(lab, node);
+		assert_int_equal(asked.flushes, 1);
+		data = fs_of(lab)->figures.data_bytes;
+		(void)group(lab);
+		data = fs_of(lab)->figures.data_bytes - data;
+		if (version == 0) {
+			/* 15 records of 8 KiB and 192 bytes in each block of 128 KiB, copied. */
+			assert_in_range(asked.writes, 137, 142);
+			assert_in_range(asked.write_bytes, 2048 * 8384,
+					2048 * 8384 + 142 * UINT64_C(4096));
+			assert_int_equal(data, 16 * MIB);
+		} else {
+			/* To their place, and 192 bytes each in the log. */
+			assert_in_range(asked.write_bytes, 16 * MIB + 2048 * 192,
+					16 * MIB + 2048 * 192 + 40 * K);
+			assert_int_equal(data, 0);
+		}
+		lab_destroy(lab);
 	}
-	/* The log is elsewhere. */
-	assert_int_equal(zfs_space_allocate(space, 3, ZFS_SPACE_LOG, piece), 1);
-	assert_true(piece[0].at > last.at + 1000000);
-	zfs_space_check(space);
-	zfs_space_destroy(space);
 }
 
-static void what_is_freed_is_used_two_groups_later(void **state)
+/* Each a write of its own: of what is larger than 32 KiB 2.2 logs where it is. */
+static void blocks_write(struct lab *lab, uint32_t node, uint32_t count)
 {
-	struct zfs_space *space = zfs_space_create(GIB);
-	struct zfs_extent piece[ZFS_PIECES_MAX];
-	uint64_t total = zfs_space_total_bytes(space);
-	uint32_t count = 0;
-
-	(void)state;
-	while (zfs_space_allocate(space, 32, ZFS_SPACE_BLOCK, piece))
-		count++;
-	assert_int_equal(count, total / (128 * K));
-	zfs_space_free(space, piece[0].at, 32);
-	assert_int_equal(zfs_space_free_bytes(space), 128 * K);
-	for (int group = 0; group < 3; group++) {
-		assert_int_equal(zfs_space_allocate(space, 1, ZFS_SPACE_BLOCK, piece), 0);
-		zfs_space_txg_end(space);
-	}
-	assert_int_equal(zfs_space_allocate(space, 32, ZFS_SPACE_BLOCK, piece), 1);
-	zfs_space_check(space);
-	zfs_space_destroy(space);
+	for (uint32_t i = 0; i < count; i++)
+		(void)write_at(lab, node, UINT64_C(8192) * i, 8192);
 }
 
-/* Overwrite at random until it is old, with so much of it in use; what an allocation then costs. */
-static void grow_old(uint32_t used_percent, uint64_t *run_bytes, double *searched, double *requests)
+static void a_log_block_is_as_large_as_the_last_sixteen_had_to_be(void **state)
 {
-	struct zfs_space *space = zfs_space_create(2 * GIB);
-	uint32_t blocks = (uint32_t)(zfs_space_total_bytes(space) / (128 * K) * used_percent / 100);
-	struct zfs_extent(*at)[ZFS_PIECES_MAX] = memory_alloc(blocks, sizeof(*at));
-	uint32_t *count = memory_alloc(blocks, sizeof(*count)), *units = memory_alloc(blocks, 4);
-	struct zfs_space_work before;
-	struct random random;
-	uint64_t pieces = 0, rewrites = blocks * UINT64_C(6);
+	(void)state;
+	for (int version = 0; version < 2; version++) {
+		struct lab *lab = lab_create_as(policies[version], GIB, 8 * K, 8 * GIB);
+		uint32_t node, large = version == 0 ? 32 : 17; /* 128 KiB; 68 KiB */
 
-	random_init(&random, 7, used_percent);
-	/* Sizes of a mixed pool: 8 to 128 KiB. */
-	for (uint32_t i = 0; i < blocks; i++) {
-		units[i] = 2u << random_below(&random, 5);
-		count[i] = zfs_space_allocate(space, units[i], ZFS_SPACE_BLOCK, at[i]);
-		assert_true(count[i] > 0);
+		lab_mount(lab);
+		node = create(lab, "segment");
+		for (int i = 0; i < 20; i++)
+			(void)write_sync(lab, node, 0, 8 * K);
+		assert_int_equal(fs_of(lab)->log.next.units, 3);
+		blocks_write(lab, node, 6);
+		(void)sync_node(lab, node);
+		for (int i = 0; i < 15; i++) {
+			assert_int_equal(fs_of(lab)->log.next.units, large);
+			assert_int_equal(write_sync(lab, node, 0, 8 * K).write_bytes, 12 * K);
+		}
+		assert_true(fs_of(lab)->log.next.units >= 9);
+		for (int i = 0; i < 8; i++)
+			(void)write_sync(lab, node, 0, 8 * K);
+		assert_int_equal(fs_of(lab)->log.next.units, 3);
+		lab_destroy(lab);
 	}
-	/* Fill up to the wanted share. */
-	before = *zfs_space_work(space);
-	for (uint64_t i = 0; i < rewrites; i++) {
-		uint32_t which = (uint32_t)random_below(&random, blocks);
-
-		if (i == rewrites / 2)
-			before = *zfs_space_work(space), pieces = 0;
-		for (uint32_t piece = 0; piece < count[which]; piece++)
-			zfs_space_free(space, at[which][piece].at, at[which][piece].units);
-		/* Grown towards 128 KiB until the share is reached. */
-		if (zfs_space_free_bytes(space) >
-		    zfs_space_total_bytes(space) / 100 * (100 - used_percent))
-			units[which] = 32;
-		else
-			units[which] = 2u << random_below(&random, 5);
-		count[which] = zfs_space_allocate(space, units[which], ZFS_SPACE_BLOCK, at[which]);
-		assert_true(count[which] > 0);
-		pieces += count[which];
-		if (i % 50 == 0)
-			zfs_space_txg_end(space);
-	}
-	*run_bytes = zfs_space_mean_run_bytes(space);
-	*searched = (double)(zfs_space_work(space)->searched - before.searched +
-			     zfs_space_work(space)->loaded - before.loaded) /
-		    (double)(rewrites - rewrites / 2);
-	*requests = (double)pieces / (double)(rewrites - rewrites / 2);
-	zfs_space_check(space);
-	zfs_space_destroy(space);
-	memory_free(at);
-	memory_free(count);
-	memory_free(units);
 }
 
-static void near_full_runs_are_short_and_allocations_dear(void **state)
+/* No free run is longer than so many units from now on, but one in `each` (0: none) by one. */
+static void fragment(struct lab *lab, uint32_t units, uint32_t each)
 {
-	static const uint32_t used[] = {30, 60, 80, 90, 95};
-	uint64_t run[5];
-	double searched[5], requests[5];
+	struct zfs_space_ask ask = {.units = units + 1, .use = ZFS_SPACE_LOG};
+	struct zfs_extent pieces[ZFS_PIECES_MAX];
+
+	for (uint32_t i = 1; zfs_space_allocate(fs_of(lab)->space, &ask, pieces); i++)
+		zfs_space_free(fs_of(lab)->space, pieces[0].at,
+			       each && i % each == 0 ? units + 1 : units);
+	for (int i = 0; i < 4; i++)
+		zfs_space_txg_end(fs_of(lab)->space, lab->mount.now_ns);
+}
+
+/* Background work until nothing is left to do. */
+static uint32_t settle(struct lab *lab)
+{
+	uint32_t parts = 0;
+
+	do {
+		(void)background(lab, 1);
+		parts++;
+	} while (lab->mount.goes_on);
+	return parts;
+}
+
+static void a_commit_without_a_block_waits_for_groups(void **state)
+{
+	(void)state;
+	for (int version = 0; version < 2; version++) {
+		struct lab *lab = lab_create_as(policies[version], GIB, 8 * K, 512 * MIB);
+		uint64_t txg;
+		uint32_t node;
+		struct asked asked;
+
+		lab_mount(lab);
+		node = create(lab, "segment");
+		blocks_write(lab, node, 8);
+		(void)sync_node(lab, node);
+		(void)settle(lab);
+		fragment(lab, 15, 0);
+		txg = fs_of(lab)->txg;
+		/* Its own block is there, the next one has no place: the open group, and two more. */
+		blocks_write(lab, node, 5);
+		asked = sync_node(lab, node);
+		assert_int_equal(asked.awaits, 1);
+		assert_int_equal(asked.awaited, txg + 2);
+		assert_true(asked.writes >= 1);
+		assert_int_equal(fs_of(lab)->log.next.units, 0);
+		assert_int_equal(fs_of(lab)->figures.waits_for_groups, 1);
+		/* That is done at once. */
+		assert_true(lab->mount.reached < txg);
+		(void)settle(lab);
+		assert_true(lab->mount.reached >= txg + 2);
+		/* A chain that begins waits for its first block; and breaks off again. */
+		fragment(lab, 15, 0); /* the block of 128 KiB that was in use is free again */
+		txg = fs_of(lab)->txg;
+		(void)write_at(lab, node, 0, 8 * K);
+		asked = sync_node(lab, node);
+		assert_int_equal(asked.awaits, 2);
+		assert_int_equal(asked.awaited, txg + 3);
+		(void)settle(lab);
+		/* Until what is asked for is short. */
+		for (int i = 0; i < 40 && fs_of(lab)->log.next.units == 0; i++) {
+			(void)write_at(lab, node, 0, 2 * K);
+			(void)sync_node(lab, node);
+			(void)settle(lab);
+		}
+		assert_true(fs_of(lab)->log.next.units > 0);
+		(void)write_at(lab, node, 0, 2 * K);
+		assert_int_equal(sync_node(lab, node).awaits, 0);
+		lab_destroy(lab);
+	}
+}
+
+static void a_group_lasts_as_long_as_its_blocks_are_looked_for(void **state)
+{
+	struct lab *lab = lab_create_as("arc-classic", GIB, 128 * K, 2 * GIB);
+	uint32_t node, parts = 0;
+	uint64_t waited;
 
 	(void)state;
-	for (int i = 0; i < 5; i++) {
-		grow_old(used[i], &run[i], &searched[i], &requests[i]);
-		print_message(
-			"%u %% used: free runs of %llu KiB, %.2f segments and %.3f requests a "
-			"block\n",
-			used[i], (unsigned long long)run[i] / K, searched[i], requests[i]);
-	}
-	for (int i = 1; i < 5; i++)
-		assert_true(run[i] < run[i - 1]);
-	assert_true(searched[4] > 3 * searched[0]);
-	assert_true(requests[0] < 1.01);
+	lab_mount(lab);
+	lab->mount.options.processors = 16;
+	node = create(lab, "data");
+	(void)write_at(lab, node, 0, 128 * K);
+	(void)settle(lab);
+	/* Runs of 124 KiB, and few of 128: each record looks at many of those before it. */
+	fragment(lab, 31, 50);
+	(void)write_at(lab, node, 0, 32 * MIB);
+	lab->mount.now_ns += 5 * NS_PER_SECOND;
+	lab->mount.is_background = true;
+	filesystem_zfs.background(&lab->mount);
+	lab->mount.is_background = false;
+	/* It holds the lock for that time, and commits queue for it behind twelve threads. */
+	waited = lab->io.sleep_ns;
+	assert_true(waited > 0);
+	assert_int_equal(fs_of(lab)->locked_until_ns, lab->mount.now_ns + waited);
+	(void)take(lab);
+	(void)write_at(lab, node, 0, 8 * K);
+	filesystem_zfs.sync(&lab->mount, node, true);
+	assert_true(lab->io.sleep_ns > 0);
+	assert_true(lab->io.sleep_ns <=
+		    fs_of(lab)->figures.log_blocks * 12 * fs_of(lab)->lock_hold_ns);
+	assert_true(lab->io.takes_turns);
+	(void)take(lab);
+	parts = settle(lab);
+	assert_true(parts >= 1);
+	assert_int_equal(fs_of(lab)->stage, ZFS_IDLE);
+	/* Afterwards nobody is in front. */
+	lab->mount.now_ns += NS_PER_SECOND;
+	(void)write_at(lab, node, 0, 8 * K);
+	filesystem_zfs.sync(&lab->mount, node, true);
+	assert_int_equal(lab->io.sleep_ns, 0);
+	(void)take(lab);
+	lab_destroy(lab);
+}
+
+static void maps_are_written_three_times_and_read_when_they_are_needed(void **state)
+{
+	struct lab *lab = lab_create_as("arc-classic", GIB, 8 * K, 8 * GIB);
+	struct filesystem_state *fs;
+	uint32_t node = exists(lab, "heap", GIB);
+	struct asked asked;
+	uint64_t map_bytes;
+
+	(void)state;
+	lab_mount(lab);
+	fs = fs_of(lab);
+	assert_non_null(fs->maps);
+	(void)write_at(lab, node, 0, 8 * K);
+	asked = group(lab);
+	assert_int_equal(asked.flushes, 2);
+	map_bytes = fs->figures.map_bytes;
+	assert_true(map_bytes > 0 && map_bytes % (3 * 4096) == 0);
+	assert_true(map_bytes <= 8 * 2 * 3 * 4096);
+	/* Records all over a gibibyte: every metaslab that one was freed in has its map written. */
+	for (uint64_t at = 0; at < GIB; at += 16 * MIB)
+		(void)write_at(lab, node, at, 8 * K);
+	(void)group(lab);
+	assert_true(fs->figures.map_bytes - map_bytes >= GIB / (64 * MIB) * 3 * 4096);
+	/* One that is not in the ARC is read, block by block. */
+	for (uint32_t block = 0; block < fs->maps[0].count; block++)
+		arc_forget(fs->arc, zfs_key(ZFS_KEY_MAP, 0, block));
+	assert_true(fs->maps[0].count > 0);
+	zfs_map_load(&lab->mount, 0);
+	asked = take(lab);
+	assert_int_equal(asked.metadata_reads, fs->maps[0].count);
+	assert_int_equal(asked.metadata_read_bytes, fs->maps[0].count * 4096);
+	zfs_map_load(&lab->mount, 0);
+	assert_int_equal(take(lab).metadata_reads, 0);
+	lab_destroy(lab);
+}
+
+/* ---- who and when ---- */
+
+static void an_unlinked_file_stays_while_somebody_has_it_open(void **state)
+{
+	struct lab *lab = lab_create(GIB, 8 * K, 8 * GIB);
+	uint32_t node = exists(lab, "old", 16 * MIB), handle;
+	uint64_t free;
+
+	(void)state;
+	lab_mount(lab);
+	cache_name_get(lab->cache, lab->tree.nodes.at[node].name);
+	cache_open_pay(lab->cache);
+	handle = cache_open(lab->cache, lab->tree.nodes.at[node].file);
+	cache_name_put(lab->cache, lab->tree.nodes.at[node].name);
+	free = zfs_space_free_bytes(fs_of(lab)->space);
+	filesystem_zfs.remove(&lab->mount, node);
+	cache_name_unlink(lab->cache, lab->tree.nodes.at[node].name);
+	tree_remove_file(&lab->tree, node);
+	(void)group(lab);
+	assert_true(zfs_space_free_bytes(fs_of(lab)->space) < free + MIB);
+	cache_close(lab->cache, handle);
+	(void)group(lab);
+	assert_true(zfs_space_free_bytes(fs_of(lab)->space) > free + 15 * MIB);
+	lab_destroy(lab);
+}
+
+static void a_group_writes_on_the_account_of_those_who_wrote(void **state)
+{
+	struct lab *lab = lab_create(GIB, 8 * K, 8 * GIB);
+	struct counters one, other, all;
+	uint32_t a, b;
+
+	(void)state;
+	lab_mount(lab);
+	a = create(lab, "a");
+	b = create(lab, "b");
+	cache_stream(lab->cache, 1);
+	(void)write_at(lab, a, 0, MIB);
+	cache_stream(lab->cache, 2);
+	(void)write_at(lab, b, 0, 3 * MIB);
+	(void)group(lab);
+	cache_counters(lab->cache, 1, &one);
+	cache_counters(lab->cache, 2, &other);
+	cache_counters(lab->cache, 0, &all);
+	assert_int_equal(one.write_bytes, MIB);
+	assert_int_equal(other.write_bytes, 3 * MIB);
+	assert_true(all.write_bytes > 4 * MIB);
+	lab_destroy(lab);
 }
 
 /* ---- through the model, with a device ---- */
@@ -882,9 +1053,13 @@ int main(void)
 		cmocka_unit_test(what_is_dirty_again_while_it_is_written_stays_dirty),
 		cmocka_unit_test(a_file_is_freed_in_the_background),
 		cmocka_unit_test(recycled_space_is_used_again_and_nothing_is_lost),
-		cmocka_unit_test(a_fresh_pool_is_filled_in_order),
-		cmocka_unit_test(what_is_freed_is_used_two_groups_later),
-		cmocka_unit_test(near_full_runs_are_short_and_allocations_dear),
+		cmocka_unit_test(a_new_segment_is_written_twice_by_the_log_of_2018),
+		cmocka_unit_test(a_log_block_is_as_large_as_the_last_sixteen_had_to_be),
+		cmocka_unit_test(a_commit_without_a_block_waits_for_groups),
+		cmocka_unit_test(a_group_lasts_as_long_as_its_blocks_are_looked_for),
+		cmocka_unit_test(maps_are_written_three_times_and_read_when_they_are_needed),
+		cmocka_unit_test(an_unlinked_file_stays_while_somebody_has_it_open),
+		cmocka_unit_test(a_group_writes_on_the_account_of_those_who_wrote),
 		cmocka_unit_test(the_model_runs_it_with_and_without_time),
 		cmocka_unit_test(a_recordsize_is_a_power_of_two),
 	};

@@ -47,10 +47,26 @@ void mount_write_durable(struct filesystem_mount *mount, uint64_t offset, uint64
 	mount_then(mount);
 }
 
+void mount_await(struct filesystem_mount *mount, uint64_t reached)
+{
+	if (!mount->io)
+		return;
+	mount->awaits++;
+	mount_then(mount);
+	add(mount, IO_AWAIT, reached, 0, true);
+	mount_then(mount);
+}
+
 void mount_cpu(struct filesystem_mount *mount, uint64_t ns)
 {
 	if (mount->io)
 		mount->io->cpu_ns += ns;
+}
+
+void mount_cpu_aside(struct filesystem_mount *mount, uint64_t ns)
+{
+	if (mount->io)
+		mount->io->aside_ns += ns;
 }
 
 void mount_data(struct filesystem_mount *mount, enum io_kind kind, uint64_t offset, uint64_t bytes)

@@ -21,8 +21,10 @@ struct filesystem_state; /* each file system's own */
 struct filesystem_options {
 	uint64_t device_bytes; /* the device's size */
 	uint64_t record_bytes; /* zfs: recordsize */
+	uint32_t metaslabs;    /* zfs: metaslabs_per_vdev */
 	uint64_t seed;
-	bool no_barriers; /* mounted so that it never flushes the device's cache */
+	uint32_t processors; /* of the machine; 0: nobody keeps time */
+	bool no_barriers;    /* mounted so that it never flushes the device's cache */
 };
 
 struct filesystem_mount {
@@ -42,6 +44,12 @@ struct filesystem_mount {
 	bool syncs_all; /* sync() is about the whole file system, whatever its node */
 	/* the file of an operation whose node has lost its name; 0: what the node says */
 	uint32_t orphan;
+	/* background() is to be called again as soon as what it asks for now is done */
+	bool goes_on;
+	/* sums, for the series: processor time of its allocator; operations that await (below) */
+	uint64_t allocation_ns, awaits;
+	/* a number that a file system raises in background(): whoever awaits it goes on (IO_AWAIT) */
+	uint64_t reached;
 	/* set by a file system that cannot be made as its options say: why (ERROR_INPUT) */
 	const char *failure;
 	/*
@@ -62,6 +70,8 @@ void mount_write(struct filesystem_mount *mount, uint64_t offset, uint64_t bytes
 void mount_flush(struct filesystem_mount *mount);
 /* What follows waits for what was asked before. */
 void mount_then(struct filesystem_mount *mount);
+/* What follows waits until mount->reached is so much; background() is called at once. */
+void mount_await(struct filesystem_mount *mount, uint64_t reached);
 /*
  * A record that makes what was written before it true: that is durable first, then the record is
  * (FUA, which a device that has none makes of another flush).
@@ -84,6 +94,8 @@ static inline uint32_t mount_renamed(const struct filesystem_mount *mount, uint3
 
 	return file ? file : mount->tree->nodes.at[from].file;
 }
+/* Processor time that is spent while the device is at work on the same: it makes nobody wait. */
+void mount_cpu_aside(struct filesystem_mount *mount, uint64_t ns);
 /* Data from or to the device: counted by the cache already. */
 void mount_data(struct filesystem_mount *mount, enum io_kind kind, uint64_t offset, uint64_t bytes);
 
@@ -164,12 +176,16 @@ struct filesystem {
 			  uint64_t bytes);
 	/* The kernel's threads' turn, every 100 ms: journal, flusher, transaction groups. */
 	void (*background)(struct filesystem_mount *mount);
+	/* The warm-up is over: what it says of itself counts from here. NULL: it says nothing. */
+	void (*counting_begins)(struct filesystem_mount *mount);
 	/* What it says of itself at the end of a run: op_source_reporter.figure. NULL: nothing. */
 	void (*report)(const struct filesystem_mount *mount, void *context,
 		       void (*figure)(void *context, const char *name, const char *meaning,
 				      double value, bool per_work));
 	uint64_t (*free_bytes)(const struct filesystem_mount *mount);
 	uint64_t (*cache_bytes)(const struct filesystem_mount *mount); /* of its own; NULL: none */
+	/* The mean free run on the device. NULL: it does not say. */
+	uint64_t (*free_run_bytes)(const struct filesystem_mount *mount);
 
 	/*
 	 * A file system with a cache of its own for data (zfs): these instead of cache_read() and

@@ -15,7 +15,8 @@
 
 #include "base/array.h"
 
-enum io_kind { IO_READ, IO_WRITE, IO_FLUSH };
+/* IO_AWAIT asks nothing of the device: what follows waits until mount.reached is `offset`. */
+enum io_kind { IO_READ, IO_WRITE, IO_FLUSH, IO_AWAIT };
 
 struct io {
 	uint64_t offset; /* on the device, bytes */
@@ -30,8 +31,15 @@ struct io {
 
 struct io_list {
 	ARRAY(struct io) at;
-	bool then;       /* the next request begins a phase */
+	bool then; /* the next request begins a phase */
+	/*
+	 * Of operations that take turns (the commits of a log), those that come while others are
+	 * under way begin when these are done, all at once.
+	 */
+	bool takes_turns;
+	uint32_t depth;  /* of the kernel's threads: so many under way at once; 0: as write-back */
 	uint64_t cpu_ns; /* processor time besides what any system call takes */
+	uint64_t aside_ns; /* and what is spent while it waits for the device */
 	uint64_t
 		sleep_ns; /* held up by the file system (a throttled writer), not using a processor */
 };
@@ -39,8 +47,9 @@ struct io_list {
 static inline void io_list_empty(struct io_list *list)
 {
 	list->at.count = 0;
-	list->then = false;
-	list->cpu_ns = list->sleep_ns = 0;
+	list->then = list->takes_turns = false;
+	list->depth = 0;
+	list->cpu_ns = list->aside_ns = list->sleep_ns = 0;
 }
 
 /* What follows waits until all before it is done. */

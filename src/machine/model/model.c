@@ -336,8 +336,10 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 	model->mount.options = (struct filesystem_options){
 		.device_bytes = options->device_bytes,
 		.record_bytes = options->record_bytes,
+		.metaslabs = options->metaslabs,
 		.seed = options->seed,
 		.no_barriers = options->no_barriers,
+		.processors = options->device ? options->processors : 0,
 	};
 	done = options->device ? simulation_run(model, error) : run_ops(model, error);
 	if (done) {

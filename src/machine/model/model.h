@@ -51,6 +51,7 @@ struct model_options {
 	uint32_t processors;   /* at least 1 */
 	bool no_barriers;      /* the file system never flushes the device's cache */
 	uint64_t record_bytes; /* zfs's recordsize; 0: its own default */
+	uint32_t metaslabs;    /* zfs: how many it aims at; 0: its own default */
 	/* not 0: stop, and say what has happened so far; NULL: not wanted */
 	const volatile int *interrupted;
 

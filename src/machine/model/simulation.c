@@ -75,7 +75,8 @@ struct file_writes {
 	uint32_t count, waiters;
 };
 
-enum event_kind { EVENT_COMPUTED, EVENT_SLEPT };
+/* slept: its turn may have to be waited for; woken: it goes on */
+enum event_kind { EVENT_COMPUTED, EVENT_SLEPT, EVENT_WOKEN };
 
 struct event {
 	uint64_t at_ns, order;
@@ -123,6 +124,11 @@ struct simulation {
 	uint64_t background_bytes;   /* to come or under way */
 	ARRAY(struct file_writes) file_writes;
 	struct queue throttled; /* writers, until less is dirty */
+	struct queue
+		turns; /* of operations that take turns: those that wait, and how many do not */
+	uint32_t turns_under_way;
+	struct queue awaiting; /* mount.reached */
+	bool kernel_wanted; /* the file system's threads have their turn at once, not at a tick */
 	uint32_t tasks_under_way;
 	struct error *error;
 	bool failed;
@@ -447,6 +453,11 @@ static struct result_interval sums(const struct simulation *sim)
 		.arc_bytes = model->is_mounted && model->fs->cache_bytes
 				     ? model->fs->cache_bytes(&model->mount)
 				     : 0,
+		.free_run_bytes = model->is_mounted && model->fs->free_run_bytes
+					  ? model->fs->free_run_bytes(&model->mount)
+					  : 0,
+		.allocation_ns = model->mount.allocation_ns,
+		.group_waits = model->mount.awaits,
 	};
 }
 
@@ -459,6 +470,8 @@ static void interval_end(struct simulation *sim)
 	part.read_bytes -= sim->before.read_bytes;
 	part.write_bytes -= sim->before.write_bytes;
 	part.flushes -= sim->before.flushes;
+	part.allocation_ns -= sim->before.allocation_ns;
+	part.group_waits -= sim->before.group_waits;
 	sim->before = now;
 	recorder_interval(&sim->model->recorder, &part, NS_PER_SECOND);
 	sim->next_interval_ns += NS_PER_SECOND;
@@ -479,6 +492,8 @@ static void start(struct simulation *sim)
 	sim->busy_device_ns = device_busy_now_ns(sim);
 	recorder_restart_time(&sim->model->recorder);
 	sim->model->requests = (struct result_device){0};
+	if (sim->model->is_mounted && sim->model->fs->counting_begins)
+		sim->model->fs->counting_begins(&sim->model->mount);
 	sim->before = sums(sim);
 	sim->next_interval_ns = sim->now_ns + NS_PER_SECOND;
 }
@@ -503,14 +518,59 @@ static bool is_throttled(const struct op *op)
 	return op->kind == OP_WRITE || op->kind == OP_WRITE_DONTCACHE;
 }
 
+/* The last of those under way was the last of its batch: all that have come since are the next. */
+static void turn_over(struct simulation *sim, const struct task *task)
+{
+	struct queue waiting = sim->turns;
+
+	if (!task->io.takes_turns || --sim->turns_under_way > 0)
+		return;
+	sim->turns.first = NONE;
+	while (waiting.first != NONE) {
+		sim->turns_under_way++;
+		event_add(sim, sim->now_ns, queue_take(sim, &waiting), EVENT_WOKEN);
+	}
+}
+
+/* It goes on when the file system says so. */
+static void await(struct simulation *sim, uint32_t task)
+{
+	sim->tasks.at[task].waits_for++;
+	queue_put(sim, &sim->awaiting, task);
+	sim->kernel_wanted = true;
+}
+
+static uint64_t awaited(const struct task *task)
+{
+	return task->io.at.at[task->next_io - 1].offset;
+}
+
+static void wake_awaiting(struct simulation *sim)
+{
+	struct queue waiting = sim->awaiting;
+
+	sim->awaiting.first = NONE;
+	while (waiting.first != NONE) {
+		uint32_t task = queue_take(sim, &waiting);
+
+		if (awaited(&sim->tasks.at[task]) <= sim->model->mount.reached)
+			event_add(sim, sim->now_ns, task, EVENT_WOKEN);
+		else
+			queue_put(sim, &sim->awaiting, task);
+	}
+}
+
 static void task_done(struct simulation *sim, uint32_t task)
 {
 	struct task *at = &sim->tasks.at[task];
 
 	at->is_under_way = false;
 	sim->tasks_under_way--;
-	if (task == KERNEL)
+	if (task == KERNEL) {
+		sim->kernel_wanted |= sim->model->mount.goes_on;
 		return;
+	}
+	turn_over(sim, at);
 	operation_end(sim->model, &at->op);
 	if (feed_is_started(sim->feed, &at->op) && at->op.kind != OP_COMPUTE &&
 	    at->op.kind != OP_MARK)
@@ -535,8 +595,15 @@ static void task_goes_on(struct simulation *sim, uint32_t task)
 		if (at->waits_for > 0 && next->begins_phase)
 			break;
 		/* The kernel's own threads keep as many under way as write-back does. */
-		if (task == KERNEL && at->waits_for >= sim->background_depth)
+		if (task == KERNEL &&
+		    at->waits_for >= (at->io.depth ? at->io.depth : sim->background_depth))
 			break;
+		if (next->kind == IO_AWAIT) {
+			at->next_io++;
+			if (next->offset > sim->model->mount.reached)
+				await(sim, task);
+			continue;
+		}
 		if (task != KERNEL && next->is_background && next->kind != IO_READ) {
 			*array_push(&sim->background.at) = *next;
 			background_count(sim, sim->background.at.count - 1);
@@ -703,6 +770,8 @@ static void task_execute(struct simulation *sim, uint32_t task)
 		sync_waits(sim, task, operation_file(model, &at->op));
 	ns = processor_ns(sim, at);
 	sim->busy_ns += ns;
+	sim->kernel_ns += at->io.aside_ns;
+	kernel_compute(sim);
 	if (at->has_borrowed)
 		sim->borrowed_ns += ns;
 	/* So that nothing goes on before the processor's part is done. */
@@ -739,6 +808,18 @@ static void task_asks(struct simulation *sim, uint32_t task)
 	task_goes_on(sim, task);
 }
 
+static void task_takes_turn(struct simulation *sim, uint32_t task)
+{
+	const struct task *at = &sim->tasks.at[task];
+
+	if (at->io.takes_turns && sim->turns_under_way > 0) {
+		queue_put(sim, &sim->turns, task);
+		return;
+	}
+	sim->turns_under_way += at->io.takes_turns;
+	task_asks(sim, task);
+}
+
 static void task_computed(struct simulation *sim, uint32_t task)
 {
 	struct task *at = &sim->tasks.at[task];
@@ -760,7 +841,7 @@ static void task_computed(struct simulation *sim, uint32_t task)
 	if (at->io.sleep_ns > 0)
 		event_add(sim, sim->now_ns + at->io.sleep_ns, task, EVENT_SLEPT);
 	else
-		task_asks(sim, task);
+		task_takes_turn(sim, task);
 }
 
 /* ---- what time brings ---- */
@@ -836,11 +917,39 @@ static void wake_throttled(struct simulation *sim)
 		task_done(sim, queue_take(sim, &waiting));
 }
 
+/* The file system's threads have their turn, if they are not at work. */
+static void kernel_turn(struct simulation *sim)
+{
+	struct model *model = sim->model;
+	struct task *kernel = &sim->tasks.at[KERNEL];
+
+	if (!model->is_mounted || !model->fs->background || kernel->is_under_way)
+		return;
+	sim->kernel_wanted = false;
+	io_list_empty(&kernel->io);
+	kernel->next_io = 0;
+	kernel->waits_for = 0;
+	model->now_ns = model->mount.now_ns = sim->now_ns;
+	model->mount.io = &kernel->io;
+	model->mount.is_background = true;
+	model->fs->background(&model->mount);
+	model->mount.is_background = false;
+	wake_awaiting(sim);
+	kernel->is_under_way = true;
+	sim->kernel_ns += kernel->io.cpu_ns + kernel->io.aside_ns;
+	kernel_compute(sim);
+	sim->tasks_under_way++;
+	if (kernel->io.sleep_ns > 0) {
+		kernel->waits_for++;
+		event_add(sim, sim->now_ns + kernel->io.sleep_ns, KERNEL, EVENT_WOKEN);
+	}
+	task_goes_on(sim, KERNEL);
+}
+
 /* Every 100 ms: what is due is written back, and the file system's threads have their turn. */
 static void tick(struct simulation *sim)
 {
 	struct model *model = sim->model;
-	struct task *kernel = &sim->tasks.at[KERNEL];
 	size_t first = sim->background.at.count;
 
 	sim->next_tick_ns = sim->now_ns + TICK_NS;
@@ -848,20 +957,7 @@ static void tick(struct simulation *sim)
 	model_write_back(model);
 	background_count(sim, first);
 	background_submit(sim);
-	if (model->is_mounted && model->fs->background && !kernel->is_under_way) {
-		io_list_empty(&kernel->io);
-		kernel->next_io = 0;
-		kernel->waits_for = 0;
-		model->mount.io = &kernel->io;
-		model->mount.is_background = true;
-		model->fs->background(&model->mount);
-		model->mount.is_background = false;
-		kernel->is_under_way = true;
-		sim->kernel_ns += kernel->io.cpu_ns;
-		kernel_compute(sim);
-		sim->tasks_under_way++;
-		task_goes_on(sim, KERNEL);
-	}
+	kernel_turn(sim);
 	wake_throttled(sim);
 }
 
@@ -921,8 +1017,10 @@ static uint64_t next_ns(const struct simulation *sim)
 	if (sim->events.count > 0)
 		next = least(next, sim->events.at[0].at_ns);
 	next = least(next, device_next_ns(sim->device));
+	if (sim->kernel_wanted && !sim->tasks.at[KERNEL].is_under_way)
+		return sim->now_ns;
 	/* Ticks go on as long as somebody lives to see them. */
-	if (next != UINT64_MAX || sim->throttled.first != NONE)
+	if (next != UINT64_MAX || sim->throttled.first != NONE || sim->awaiting.first != NONE)
 		next = least(next, sim->next_tick_ns);
 	if (next != UINT64_MAX && sim->started_ns != UINT64_MAX)
 		next = least(next, sim->next_interval_ns);
@@ -954,6 +1052,8 @@ static bool loop(struct simulation *sim)
 
 			if (event.kind == EVENT_COMPUTED)
 				task_computed(sim, event.task);
+			else if (event.kind == EVENT_SLEPT)
+				task_takes_turn(sim, event.task);
 			else
 				task_asks(sim, event.task);
 			if (sim->failed)
@@ -961,6 +1061,8 @@ static bool loop(struct simulation *sim)
 		}
 		if (sim->next_tick_ns <= sim->now_ns)
 			tick(sim);
+		if (sim->kernel_wanted)
+			kernel_turn(sim);
 		if (sim->started_ns != UINT64_MAX && sim->next_interval_ns <= sim->now_ns)
 			interval_end(sim);
 	}
@@ -989,6 +1091,8 @@ bool simulation_run(struct model *model, struct error *error)
 		.source_may_have = true,
 		.runnable = {.first = NONE},
 		.throttled = {.first = NONE},
+		.turns = {.first = NONE},
+		.awaiting = {.first = NONE},
 		.processors = model->options->processors,
 		.idle_processors = model->options->processors,
 		.background_depth = cache_write_back_depth(model->cache),

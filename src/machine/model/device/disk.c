@@ -221,7 +221,11 @@ static uint64_t reach_ns(const struct disk *disk, const struct spindle *spindle,
 			 uint64_t offset)
 {
 	uint64_t revolution = disk->parameters->revolution_ns;
-	uint64_t seek = seek_ns(disk, spindle->head_offset, offset);
+	uint64_t ahead = place_ns(disk, offset) - place_ns(disk, spindle->head_offset);
+	/* What lies ahead on this track comes by itself. */
+	uint64_t seek = offset >= spindle->head_offset && ahead < revolution
+				? 0
+				: seek_ns(disk, spindle->head_offset, offset);
 	uint64_t there = (now_ns + seek) % revolution, wanted = place_ns(disk, offset) % revolution;
 
 	return seek + (wanted >= there ? wanted - there : wanted + revolution - there);

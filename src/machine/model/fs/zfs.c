@@ -12,9 +12,8 @@
  *               used (an inode in memory would hold it there)
  *            3. a directory has a block of 16 KiB for 200 entries (one below 2048 would be one block
  *               of 64 bytes an entry)
- *            4. a file that is unlinked is freed at once, open or not
- *            5. what existed before lies in order, as after a restore
- *            6. with a cgroup nothing is known of the machine around it: its memory, of which the ARC
+ *            4. what existed before lies in order, as after a restore
+ *            5. with a cgroup nothing is known of the machine around it: its memory, of which the ARC
  *               has half, is taken to be as large as the limit
  */
 #include <assert.h>
@@ -32,131 +31,6 @@ enum {
 };
 
 #define DIRTY_MAX_BYTES (UINT64_C(4) << 30)
-
-/* Addresses of blocks that are in pieces. */
-#define GANG (1u << 31)
-
-/* ---- blocks ---- */
-
-void zfs_space_pay(struct filesystem_mount *mount)
-{
-	struct filesystem_state *fs = mount->state;
-	const struct zfs_space_work *now;
-	struct zfs_space_work *paid = &fs->work_paid;
-	uint64_t ns;
-
-	if (!fs->space)
-		return;
-	now = zfs_space_work(fs->space);
-	ns = (now->allocations - paid->allocations) * ZFS_CPU_ALLOCATE_NS +
-	     (now->searched - paid->searched) * ZFS_CPU_SEARCH_NS +
-	     /* a list of ours that would be a tree there: two steps of it */
-	     (now->best_fits - paid->best_fits) * 2 * ZFS_CPU_SEARCH_NS +
-	     (now->loaded - paid->loaded) * ZFS_CPU_LOAD_NS;
-	mount_cpu(mount, ns);
-	fs->figures.allocation_cpu_ns += ns;
-	/* Space maps are read where the pool's metadata is: anywhere. */
-	if (now->loads != paid->loads && mount->io && mount->is_background)
-		mount_read(mount, (uint64_t)ZFS_UNIT_BYTES << 10,
-			   zfs_space_map_bytes(fs->space) / ZFS_UNIT_BYTES * ZFS_UNIT_BYTES +
-				   ZFS_UNIT_BYTES);
-	*paid = *now;
-}
-
-static uint32_t address_of(struct filesystem_state *fs, const struct zfs_extent *pieces,
-			   uint32_t count)
-{
-	if (count == 1)
-		return pieces[0].at;
-	*array_push(&fs->gangs) = (struct zfs_gang){(uint32_t)fs->pieces.count, count};
-	for (uint32_t i = 0; i < count; i++)
-		*array_push(&fs->pieces) = pieces[i];
-	return GANG | (uint32_t)(fs->gangs.count - 1);
-}
-
-static void io_ask(struct filesystem_mount *mount, enum io_kind kind, struct zfs_extent piece,
-		   bool is_metadata)
-{
-	uint64_t offset = (uint64_t)piece.at * ZFS_UNIT_BYTES,
-		 bytes = (uint64_t)piece.units * ZFS_UNIT_BYTES;
-
-	if (is_metadata) {
-		if (kind == IO_READ)
-			mount_read(mount, offset, bytes);
-		else
-			mount_write(mount, offset, bytes);
-		return;
-	}
-	if (kind == IO_READ)
-		cache_read_outside(mount->cache, bytes);
-	else
-		cache_write_outside(mount->cache, bytes);
-	if (mount->io)
-		mount_data(mount, kind, offset, bytes);
-}
-
-/* 0: there is no room. */
-static uint32_t block_place(struct filesystem_state *fs, uint32_t units, struct zfs_extent *pieces,
-			    uint32_t *count)
-{
-	if (!fs->space) {
-		*count = 1;
-		pieces[0] = (struct zfs_extent){1, units};
-		return 1;
-	}
-	*count = zfs_space_allocate(fs->space, units, ZFS_SPACE_BLOCK, pieces);
-	return *count ? address_of(fs, pieces, *count) : 0;
-}
-
-uint32_t zfs_block_write(struct filesystem_mount *mount, uint32_t units, bool is_metadata)
-{
-	struct filesystem_state *fs = mount->state;
-	struct zfs_extent pieces[ZFS_PIECES_MAX];
-	uint32_t count, address = block_place(fs, units, pieces, &count);
-
-	if (!address) {
-		mount->is_out_of_space = true;
-		return 0;
-	}
-	mount_cpu(mount, ZFS_CPU_ZIO_NS * count +
-				 (uint64_t)units * ZFS_UNIT_BYTES / ZFS_CPU_CHECKSUM_BYTES_PER_NS);
-	for (uint32_t i = 0; i < count; i++)
-		io_ask(mount, IO_WRITE, pieces[i], is_metadata);
-	return address;
-}
-
-void zfs_block_read(struct filesystem_mount *mount, uint32_t address, uint32_t units,
-		    bool is_metadata)
-{
-	struct filesystem_state *fs = mount->state;
-
-	mount_cpu(mount, ZFS_CPU_ZIO_NS +
-				 (uint64_t)units * ZFS_UNIT_BYTES / ZFS_CPU_CHECKSUM_BYTES_PER_NS);
-	if (address & GANG) {
-		struct zfs_gang gang = fs->gangs.at[address & ~GANG];
-
-		for (uint32_t i = 0; i < gang.count; i++)
-			io_ask(mount, IO_READ, fs->pieces.at[gang.first + i], is_metadata);
-		return;
-	}
-	io_ask(mount, IO_READ, (struct zfs_extent){address, units}, is_metadata);
-}
-
-void zfs_block_free(struct filesystem_state *fs, uint32_t address, uint32_t units)
-{
-	struct zfs_gang gang;
-
-	if (!fs->space)
-		return;
-	if (!(address & GANG)) {
-		zfs_space_free(fs->space, address, units);
-		return;
-	}
-	gang = fs->gangs.at[address & ~GANG];
-	for (uint32_t i = 0; i < gang.count; i++)
-		zfs_space_free(fs->space, fs->pieces.at[gang.first + i].at,
-			       fs->pieces.at[gang.first + i].units);
-}
 
 /* ---- files ---- */
 
@@ -203,14 +77,10 @@ void zfs_dnode_dirty(struct filesystem_mount *mount, uint32_t file)
 /* All its blocks get a place. False: there is none. */
 static bool file_place(struct filesystem_state *fs, struct zfs_file *at)
 {
-	struct zfs_extent pieces[ZFS_PIECES_MAX];
-	uint32_t count;
+	for (uint32_t i = 0; i < at->record_count; i++) {
+		uint32_t units = zfs_record_units(at, i);
 
-	for (uint64_t i = 0; i < (uint64_t)at->record_count * at->copies; i++) {
-		uint32_t units = zfs_record_units(at, i / at->copies);
-
-		at->records[i] = block_place(fs, units, pieces, &count);
-		if (!at->records[i])
+		if (!zfs_block_place(fs, units, &at->records[(uint64_t)i * at->copies], at->copies))
 			return false;
 		if (i == 0)
 			at->first_units = units;
@@ -220,11 +90,8 @@ static bool file_place(struct filesystem_state *fs, struct zfs_file *at)
 			struct zfs_indirect *block = &at->indirect[level][i];
 
 			block->units = zfs_indirect_units(at, level, i);
-			for (int copy = 0; copy < 2; copy++) {
-				block->at[copy] = block_place(fs, block->units, pieces, &count);
-				if (!block->at[copy])
-					return false;
-			}
+			if (!zfs_block_place(fs, block->units, block->at, 2))
+				return false;
 		}
 	return true;
 }
@@ -263,8 +130,30 @@ static const char *options_set(struct filesystem_mount *mount, struct filesystem
 	fs->record_bytes = (uint32_t)record;
 	if (mount->options.device_bytes == 0)
 		return NULL;
-	fs->space = zfs_space_create(mount->options.device_bytes);
-	return fs->space ? NULL : "a pool needs a device of 64 MiB to 8 TiB";
+	fs->space = zfs_space_create(mount->options.device_bytes, &fs->version->space,
+				     mount->options.metaslabs);
+	if (!fs->space)
+		return "a pool needs a device of 64 MiB to 8 TiB";
+	zfs_maps_create(fs);
+	return NULL;
+}
+
+/* What came before is nobody's work: maps are as long as what is free now needs. */
+static void pool_mount(struct filesystem_mount *mount)
+{
+	struct filesystem_state *fs = mount->state;
+	struct zfs_space_load load;
+
+	zfs_log_begin(fs);
+	if (!fs->space)
+		return;
+	if (zfs_space_usable_bytes(fs->space) == 0)
+		mount->is_out_of_space = true;
+	while (zfs_space_load_next(fs->space, &load))
+		;
+	if (fs->maps)
+		zfs_maps_begin(fs);
+	fs->work_before = fs->work_paid = *zfs_space_work(fs->space);
 }
 
 static void zfs_mount(struct filesystem_mount *mount)
@@ -277,6 +166,7 @@ static void zfs_mount(struct filesystem_mount *mount)
 	};
 
 	mount->state = fs;
+	fs->version = zfs_version_of(config.rules);
 	fs->arc = arc_create(mount->cache, &config);
 	fs->txg = 1;
 	fs->txg_opened_ns = mount->now_ns;
@@ -296,12 +186,8 @@ static void zfs_mount(struct filesystem_mount *mount)
 			 fs->next_object / ZFS_BLOCK_DNODES + UINT64_C(1));
 	if (!mount->is_out_of_space && !file_place(fs, &fs->files.at[ZFS_DNODES]))
 		mount->is_out_of_space = true;
-	if (fs->space) {
-		if (zfs_space_usable_bytes(fs->space) == 0)
-			mount->is_out_of_space = true;
-		/* What came before is nobody's work. */
-		fs->work_before = fs->work_paid = *zfs_space_work(fs->space);
-	}
+	if (!mount->is_out_of_space)
+		pool_mount(mount);
 }
 
 static void zfs_unmount(struct filesystem_mount *mount)
@@ -319,6 +205,7 @@ static void zfs_unmount(struct filesystem_mount *mount)
 		memory_free(file->indirect[1]);
 	}
 	arc_destroy(fs->arc);
+	zfs_maps_destroy(fs);
 	zfs_space_destroy(fs->space);
 	array_deinit(&fs->files);
 	array_deinit(&fs->gangs);
@@ -483,6 +370,11 @@ static uint64_t zfs_free_bytes(const struct filesystem_mount *mount)
 	return mount->state->space ? zfs_space_usable_bytes(mount->state->space) : 0;
 }
 
+static uint64_t zfs_free_run_bytes(const struct filesystem_mount *mount)
+{
+	return mount->state->space ? zfs_space_mean_run_bytes(mount->state->space) : 0;
+}
+
 static uint64_t zfs_cache_bytes(const struct filesystem_mount *mount)
 {
 	return arc_size_bytes(mount->state->arc);
@@ -521,9 +413,11 @@ const struct filesystem filesystem_zfs = {
 	.renamed = zfs_renamed,
 	.resized = zfs_resized,
 	.background = zfs_background,
+	.counting_begins = zfs_counting_begins,
 	.report = zfs_report,
 	.free_bytes = zfs_free_bytes,
 	.cache_bytes = zfs_cache_bytes,
+	.free_run_bytes = zfs_free_run_bytes,
 	.read = zfs_read,
 	.expect = zfs_expect,
 	.write = zfs_write,

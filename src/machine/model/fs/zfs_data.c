@@ -257,7 +257,7 @@ void zfs_record_make_dirty(struct filesystem_mount *mount, uint32_t file, uint32
 	zfs_bit_set(at->dirty, record, true);
 	if (!at->is_metadata)
 		fs->dirty_open_bytes += at->record_bytes;
-	*array_push(&fs->dirty) = (struct zfs_dirty){file, record};
+	*array_push(&fs->dirty) = (struct zfs_dirty){file, record, cache_stream_of(mount->cache)};
 	indirect_make_dirty(mount, file, record);
 }
 
@@ -529,10 +529,15 @@ static void data_write(struct filesystem_mount *mount, uint32_t file, uint64_t o
 {
 	struct filesystem_state *fs = mount->state;
 
+	uint64_t transactions = 1;
+
 	record_bytes_settle(mount, file, offset + bytes);
 	records_write(mount, file, offset, bytes);
 	zfs_dnode_dirty(mount, file);
-	mount_cpu(mount, ZFS_CPU_WRITE_NS + bytes / ZFS_CPU_COPY_BYTES_PER_NS);
+	if (fs->version->writes_by_record)
+		transactions = (offset + bytes - 1) / fs->files.at[file].record_bytes -
+			       offset / fs->files.at[file].record_bytes + 1;
+	mount_cpu(mount, transactions * ZFS_CPU_WRITE_NS + bytes / ZFS_CPU_COPY_BYTES_PER_NS);
 	zfs_log_write(fs, file, offset, bytes);
 }
 

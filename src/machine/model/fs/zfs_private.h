@@ -2,7 +2,9 @@
  * zfs_private: the state of the file system zfs, for its own files
  *
  * zfs.c names and mounts, zfs_data.c reads and writes records, zfs_txg.c syncs transaction groups,
- * zfs_log.c the intent log, zfs_space.c places blocks. A file is a row of records, each with its
+ * zfs_log.c the intent log, zfs_block.c has blocks placed, written and freed, zfs_map.c keeps what
+ * that changes in space maps; zfs_space.c places blocks, and what versions do differently is in
+ * zfs_version.h. A file is a row of records, each with its
  * address (in units of 4 KiB, 0: a hole), and the indirect blocks above them. Directories are files
  * of 16 KiB blocks, and so is the file of all dnodes, number 0: their records are metadata, which
  * has two copies on the device.
@@ -17,6 +19,7 @@
 #include "cache/arc.h"
 #include "machine/model/filesystem.h"
 #include "machine/model/fs/zfs_space.h"
+#include "machine/model/fs/zfs_version.h"
 
 enum {
 	ZFS_RECORD_BYTES_DEFAULT = 128 << 10,
@@ -59,6 +62,12 @@ struct zfs_file {
 
 struct zfs_dirty {
 	uint32_t file, record;
+	uint32_t stream; /* who made it dirty first */
+};
+
+/* An indirect block that a group has written; `index`: level << 31 | its number. */
+struct zfs_written {
+	uint32_t file, index;
 };
 
 /* A write since the last commit of its file: itx_t */
@@ -76,10 +85,30 @@ struct zfs_log {
 	ARRAY(struct zfs_logged) writes; /* from 1 */
 	uint32_t free;
 	uint64_t name_bytes
-		[2];        /* of what happened to names: in the open group, in the syncing one */
-	uint32_t sizes[16]; /* of the last log blocks (zl_prev_blks) */
-	uint32_t size_next; /* place in `sizes` */
+		[2]; /* of what happened to names: in the open group, in the syncing one */
+	/* The block that comes next: its place was chosen before the last one was written. */
+	struct zfs_extent next; /* 0 units: the chain has ended, there was no room for it */
+	uint32_t sizes[16];     /* of the last log blocks (zl_prev_blks) */
+	uint32_t size_next;     /* place in `sizes` */
 	ARRAY(struct zfs_extent) blocks, blocks_syncing;
+};
+
+/* A metaslab's space map on the device, in blocks of 4 KiB, three copies each. */
+struct zfs_map {
+	uint32_t (*at)[3];
+	uint32_t count, capacity;
+	uint32_t top[3]; /* the block that points to them; 0: there is none yet */
+};
+
+/* What a group still has to do: it is done in parts, one after the other. */
+enum zfs_stage {
+	ZFS_IDLE,
+	ZFS_RECORDS, /* of data */
+	ZFS_METADATA,
+	ZFS_LEVEL_1,
+	ZFS_LEVEL_2,
+	ZFS_POOL,
+	ZFS_WRITTEN,
 };
 
 /* What it all came to: reported at the end of a run. */
@@ -93,13 +122,25 @@ struct zfs_figures {
 	uint64_t data_bytes, metadata_bytes; /* written by transaction groups */
 	uint64_t throttled_ns;
 	uint64_t allocation_cpu_ns;
+	uint64_t allocation_wait_ns; /* commits': for the allocator's lock */
+	uint64_t waits_for_groups;   /* commits that had no log block */
+	uint64_t map_bytes, map_reads;
+	uint64_t group_ns, group_ns_most; /* from a group's beginning to its end */
 };
 
 struct filesystem_state {
 	struct arc *arc;
+	const struct zfs_version *version;
 	struct zfs_space *space; /* NULL: there is no device, and no places */
-	/* The allocator's: before the start; and what a processor has been charged for already. */
+	struct zfs_map *maps;    /* by metaslab */
+	/* The allocator's: before counting began; and what a processor has been charged for already. */
 	struct zfs_space_work work_before, work_paid;
+	struct arc_counters arc_before;
+	/*
+	 * A group's part holds the allocator's lock: first to load space maps, then again and again,
+	 * each time so long, to place blocks. Whoever wants it meanwhile waits for those in front.
+	 */
+	uint64_t loading_until_ns, locked_until_ns, lock_hold_ns;
 	uint32_t record_bytes;
 	ARRAY(struct zfs_file) files; /* by the cache's file */
 	uint32_t next_object;
@@ -107,39 +148,67 @@ struct filesystem_state {
 	ARRAY(struct zfs_extent) pieces;
 
 	uint64_t txg, txg_opened_ns; /* the open one */
-	bool is_syncing;
+	uint64_t txg_wanted;         /* somebody waits for this one to be on the device */
+	enum zfs_stage stage;
+	size_t stage_next;
 	uint64_t dirty_max, dirty_open_bytes, dirty_syncing_bytes;
 	uint64_t throttle_ns; /* when the last throttled writer goes on: dp_last_wakeup */
 	ARRAY(struct zfs_dirty) dirty, syncing;
-	ARRAY(struct zfs_dirty) indirect_syncing; /* record: level << 31 | index */
-	ARRAY(uint32_t) dying;                    /* files whose blocks are to be freed */
-	ARRAY(struct zfs_extent) pool;            /* the pool's own metadata of the last group */
+	ARRAY(struct zfs_written) indirect_syncing;
+	ARRAY(uint32_t)
+	dying; /* files without a name: their blocks are freed when nobody has them */
+	ARRAY(uint32_t) pool; /* the pool's own metadata of the last group */
 	struct zfs_log log;
 	struct zfs_figures figures;
 };
 
-/* ---- zfs.c: blocks on the device ---- */
+/* ---- zfs.c ---- */
 
-/* Place and write a block of so many units; its address. */
-uint32_t zfs_block_write(struct filesystem_mount *mount, uint32_t units, bool is_metadata);
-void zfs_block_read(struct filesystem_mount *mount, uint32_t address, uint32_t units,
-		    bool is_metadata);
-void zfs_block_free(struct filesystem_state *fs, uint32_t address, uint32_t units);
-/* The processor pays for what the allocator has done since it last did. */
-void zfs_space_pay(struct filesystem_mount *mount);
 struct zfs_file *zfs_file_get(struct filesystem_state *fs, uint32_t file);
 /* Its dnode changes: in the open group. */
 void zfs_dnode_dirty(struct filesystem_mount *mount, uint32_t file);
 
+/* ---- zfs_block.c ---- */
+
+/* Place all copies of a block of so many units. False: there is no room. */
+bool zfs_block_place(struct filesystem_state *fs, uint32_t units, uint32_t *copies, uint32_t count);
+/* Place and write them; what was there before is freed, of so many units. */
+void zfs_block_rewrite(struct filesystem_mount *mount, uint32_t units, uint32_t old_units,
+		       uint32_t *copies, uint32_t count, bool is_metadata);
+void zfs_block_read(struct filesystem_mount *mount, uint32_t address, uint32_t units,
+		    bool is_metadata);
+void zfs_block_free(struct filesystem_state *fs, uint32_t address, uint32_t units);
+/*
+ * The processor pays for what the allocator has done since it last did, and the space maps that it
+ * needed are read. Returns for how long that held the allocator's lock, to place blocks and to load
+ * maps.
+ */
+struct zfs_space_paid {
+	uint64_t place_ns, load_ns;
+};
+struct zfs_space_paid zfs_space_pay(struct filesystem_mount *mount);
+
+/* ---- zfs_map.c ---- */
+
+void zfs_maps_create(struct filesystem_state *fs);
+void zfs_maps_destroy(struct filesystem_state *fs);
+/* All of them get their places, as they are. */
+void zfs_maps_begin(struct filesystem_state *fs);
+/* What the group has changed is written. */
+void zfs_maps_write(struct filesystem_mount *mount);
+/* One is needed: what of it is not in the ARC is read. */
+void zfs_map_load(struct filesystem_mount *mount, uint32_t metaslab);
+
 /* ---- zfs_report.c ---- */
 
+void zfs_counting_begins(struct filesystem_mount *mount);
 void zfs_report(const struct filesystem_mount *mount, void *context,
 		void (*figure)(void *context, const char *name, const char *meaning, double value,
 			       bool per_work));
 
 /* ---- zfs_data.c ---- */
 
-enum zfs_key { ZFS_KEY_RECORD, ZFS_KEY_LEVEL_1, ZFS_KEY_LEVEL_2 };
+enum zfs_key { ZFS_KEY_RECORD, ZFS_KEY_LEVEL_1, ZFS_KEY_LEVEL_2, ZFS_KEY_MAP };
 
 static inline uint64_t zfs_key(enum zfs_key kind, uint32_t file, uint64_t index)
 {
@@ -200,11 +269,15 @@ void zfs_background(struct filesystem_mount *mount);
 void zfs_tick(struct filesystem_mount *mount);
 /* Hold a writer up. */
 void zfs_throttle(struct filesystem_mount *mount);
+/* The open group is to be on the device as soon as it can be. */
+void zfs_txg_want(struct filesystem_state *fs, uint64_t txg);
 
 /* ---- zfs_log.c ---- */
 
 void zfs_log_write(struct filesystem_state *fs, uint32_t file, uint64_t offset, uint64_t bytes);
 void zfs_log_name(struct filesystem_state *fs, uint32_t bytes);
+/* The first block of the chain has its place. */
+void zfs_log_begin(struct filesystem_state *fs);
 void zfs_sync(struct filesystem_mount *mount, uint32_t node, bool data_only);
 /* What a group that is on the device had logged need not be logged any more. */
 void zfs_log_forget(struct filesystem_state *fs, uint32_t file, uint64_t txg);
@@ -216,11 +289,20 @@ enum {
 	ZFS_CPU_WRITE_NS = 3000, /* a write(): the same, and a transaction */
 	ZFS_CPU_ZIO_NS = 5000,   /* a block read or written: the I/O pipeline's stages */
 	ZFS_CPU_COMMIT_NS = 10000,
+	ZFS_CPU_LOG_NS = 1500,     /* a record into the log: its data is read, as by a read() */
 	ZFS_CPU_CREATE_NS = 20000, /* a dnode, a directory entry; and to remove them */
 	ZFS_CPU_ALLOCATE_NS = 1000,
-	ZFS_CPU_SEARCH_NS = 60, /* a free segment: a step in a tree that does not fit a cache */
-	ZFS_CPU_LOAD_NS = 150,  /* one of a space map that is loaded: two trees */
-	ZFS_CPU_FREE_NS = 500,  /* a block */
+	/*
+	 * A free segment: a step in a tree that does not fit a cache. ("Hundreds of thousands" of
+	 * them take "dozens of ms": d3230d761ac6, OpenZFS, 2019.)
+	 */
+	ZFS_CPU_SEARCH_NS = 60,
+	/*
+	 * An entry of a space map that is loaded: some twenty such steps, in two trees. ("Around a
+	 * second", aa755b35493a, 2021: a metaslab of 16 GiB has a million entries at 8 KiB.)
+	 */
+	ZFS_CPU_LOAD_NS = 1000,
+	ZFS_CPU_FREE_NS = 500, /* a block */
 	/* fletcher4 with AVX2, about 4 GB/s; a copy, 10 GB/s */
 	ZFS_CPU_CHECKSUM_BYTES_PER_NS = 4,
 	ZFS_CPU_COPY_BYTES_PER_NS = 10,

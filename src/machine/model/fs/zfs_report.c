@@ -38,6 +38,10 @@ static void files_tell(const struct teller *teller, const struct zfs_figures *fi
 	sum(teller, "zfs_commits", figures->commits, "commits to the intent log");
 	sum(teller, "zfs_log_bytes", figures->log_bytes, "bytes written to the intent log");
 	sum(teller, "zfs_txgs", figures->txgs, "transaction groups");
+	level(teller, "zfs_txg_mean_ns",
+	      figures->txgs ? (double)figures->group_ns / (double)figures->txgs : 0,
+	      "how long a group took to be written, in the mean");
+	level(teller, "zfs_txg_longest_ns", (double)figures->group_ns_most, "the longest of them");
 	sum(teller, "zfs_data_bytes", figures->data_bytes, "bytes of data that they wrote");
 	sum(teller, "zfs_metadata_bytes", figures->metadata_bytes,
 	    "bytes of metadata that they wrote");
@@ -56,40 +60,69 @@ static void space_tells(const struct teller *teller, const struct filesystem_sta
 	sum(teller, "zfs_best_fits", work->best_fits - before->best_fits,
 	    "blocks placed by size, not in order");
 	sum(teller, "zfs_gang_blocks", work->ganged - before->ganged, "blocks that had to be cut");
-	sum(teller, "zfs_metaslab_loads", work->loads - before->loads, "space maps loaded");
+	sum(teller, "zfs_metaslab_loads", work->loads - before->loads,
+	    "space maps loaded because a block needed a place");
+	sum(teller, "zfs_metaslab_loads_ahead", work->loads_ahead - before->loads_ahead,
+	    "space maps loaded ahead");
+	sum(teller, "zfs_map_reads", fs->figures.map_reads, "blocks of space maps read for that");
+	sum(teller, "zfs_map_bytes", fs->figures.map_bytes, "bytes of space maps written");
 	sum(teller, "zfs_allocation_cpu_ns", fs->figures.allocation_cpu_ns,
 	    "processor time of allocation");
+	sum(teller, "zfs_allocation_wait_ns", fs->figures.allocation_wait_ns,
+	    "time for which commits waited for the allocator's lock");
+	sum(teller, "zfs_commits_without_block", fs->figures.waits_for_groups,
+	    "waits for a group by commits for which no free run was long enough");
 	level(teller, "zfs_free_run_bytes", (double)zfs_space_mean_run_bytes(fs->space),
 	      "mean length of a free segment at the end");
+	level(teller, "zfs_fragmentation_percent",
+	      (double)zfs_space_fragmentation_percent(fs->space),
+	      "fragmentation of free space at the end, as `zpool list` has it");
+	level(teller, "zfs_long_runs", (double)zfs_space_runs(fs->space, 32),
+	      "free segments of 128 KiB and more at the end");
 }
 
-static void arc_tells(const struct teller *teller, const struct arc *arc)
+static void arc_tells(const struct teller *teller, const struct filesystem_state *fs)
 {
+	const struct arc_counters *before = &fs->arc_before;
 	struct arc_counters now;
 
-	arc_counters(arc, &now);
-	sum(teller, "arc_data_hits", now.hits[ARC_DATA][ARC_USE_DEMAND],
+	arc_counters(fs->arc, &now);
+	sum(teller, "arc_data_hits",
+	    now.hits[ARC_DATA][ARC_USE_DEMAND] - before->hits[ARC_DATA][ARC_USE_DEMAND],
 	    "records found in the ARC");
-	sum(teller, "arc_data_misses", now.misses[ARC_DATA][ARC_USE_DEMAND], "records not found");
-	sum(teller, "arc_metadata_hits", now.hits[ARC_METADATA][ARC_USE_DEMAND],
+	sum(teller, "arc_data_misses",
+	    now.misses[ARC_DATA][ARC_USE_DEMAND] - before->misses[ARC_DATA][ARC_USE_DEMAND],
+	    "records not found");
+	sum(teller, "arc_metadata_hits",
+	    now.hits[ARC_METADATA][ARC_USE_DEMAND] - before->hits[ARC_METADATA][ARC_USE_DEMAND],
 	    "blocks of metadata found in the ARC");
-	sum(teller, "arc_metadata_misses", now.misses[ARC_METADATA][ARC_USE_DEMAND],
+	sum(teller, "arc_metadata_misses",
+	    now.misses[ARC_METADATA][ARC_USE_DEMAND] - before->misses[ARC_METADATA][ARC_USE_DEMAND],
 	    "blocks of metadata not found");
-	sum(teller, "arc_prefetches", now.misses[ARC_DATA][ARC_USE_PREFETCH],
+	sum(teller, "arc_prefetches",
+	    now.misses[ARC_DATA][ARC_USE_PREFETCH] - before->misses[ARC_DATA][ARC_USE_PREFETCH],
 	    "records brought in ahead");
-	sum(teller, "arc_dbuf_hits", now.dbuf_hits, "of those found, in the dbuf cache");
-	sum(teller, "arc_ghost_hits_data_mru", now.ghost_hits[ARC_DATA][0],
+	sum(teller, "arc_dbuf_hits", now.dbuf_hits - before->dbuf_hits,
+	    "of those found, in the dbuf cache");
+	sum(teller, "arc_ghost_hits_data_mru",
+	    now.ghost_hits[ARC_DATA][0] - before->ghost_hits[ARC_DATA][0],
 	    "of those not found, ghosts of records used once");
-	sum(teller, "arc_ghost_hits_data_mfu", now.ghost_hits[ARC_DATA][1],
+	sum(teller, "arc_ghost_hits_data_mfu",
+	    now.ghost_hits[ARC_DATA][1] - before->ghost_hits[ARC_DATA][1],
 	    "ghosts of records used more often");
-	sum(teller, "arc_ghost_hits_metadata_mru", now.ghost_hits[ARC_METADATA][0],
+	sum(teller, "arc_ghost_hits_metadata_mru",
+	    now.ghost_hits[ARC_METADATA][0] - before->ghost_hits[ARC_METADATA][0],
 	    "ghosts of metadata used once");
-	sum(teller, "arc_ghost_hits_metadata_mfu", now.ghost_hits[ARC_METADATA][1],
+	sum(teller, "arc_ghost_hits_metadata_mfu",
+	    now.ghost_hits[ARC_METADATA][1] - before->ghost_hits[ARC_METADATA][1],
 	    "ghosts of metadata used more often");
-	sum(teller, "arc_evicted_data_bytes", now.evicted_bytes[ARC_DATA], "data evicted");
-	sum(teller, "arc_evicted_metadata_bytes", now.evicted_bytes[ARC_METADATA],
+	sum(teller, "arc_evicted_data_bytes",
+	    now.evicted_bytes[ARC_DATA] - before->evicted_bytes[ARC_DATA], "data evicted");
+	sum(teller, "arc_evicted_metadata_bytes",
+	    now.evicted_bytes[ARC_METADATA] - before->evicted_bytes[ARC_METADATA],
 	    "metadata evicted");
-	sum(teller, "arc_prunes", now.prunes, "times that file systems were asked for dnodes");
+	sum(teller, "arc_prunes", now.prunes - before->prunes,
+	    "times that file systems were asked for dnodes");
 	level(teller, "arc_size_bytes", (double)now.size_bytes, "size of the ARC at the end");
 	level(teller, "arc_target_bytes", (double)now.target_bytes, "its target (c)");
 	level(teller, "arc_metadata_bytes",
@@ -118,6 +151,16 @@ static void balance_tells(const struct teller *teller, const struct filesystem_m
 	      "of metadata, the part for what was used once (pm)");
 }
 
+void zfs_counting_begins(struct filesystem_mount *mount)
+{
+	struct filesystem_state *fs = mount->state;
+
+	fs->figures = (struct zfs_figures){0};
+	if (fs->space)
+		fs->work_before = *zfs_space_work(fs->space);
+	arc_counters(fs->arc, &fs->arc_before);
+}
+
 void zfs_report(const struct filesystem_mount *mount, void *context,
 		void (*figure)(void *context, const char *name, const char *meaning, double value,
 			       bool per_work))
@@ -127,6 +170,6 @@ void zfs_report(const struct filesystem_mount *mount, void *context,
 	files_tell(&teller, &mount->state->figures);
 	if (mount->state->space)
 		space_tells(&teller, mount->state);
-	arc_tells(&teller, mount->state->arc);
+	arc_tells(&teller, mount->state);
 	balance_tells(&teller, mount);
 }

@@ -1,20 +1,23 @@
 /*
- * zfs_space: the metaslab allocator
+ * zfs_space: which metaslab a block goes to, and what is free when
  *
- * Idea       One metaslab is active: the one with the longest free runs. In it, from where the last
- *            block of this alignment was put, the next free segment that is long enough, at most
- *            16 MiB on; else, or when little is free, the smallest that fits. A metaslab whose
- *            longest runs have become a quarter of what they were, or where nothing fits, is left
- *            for the next best. Fresh pools are filled in order; old ones in scattered pieces.
- * Source     OpenZFS 2.2.0 module/zfs/metaslab.c: metaslab_df_alloc(), metaslab_block_picker(),
- *            metaslab_segment_weight(), metaslab_segment_may_passivate(), metaslab_sync_done()
- *            (TXG_DEFER_SIZE); module/zfs/vdev.c: vdev_metaslab_set_size(); module/zfs/spa.c:
- *            embedded log metaslab, spa_get_slop_space()
- * Differs    1. one allocator, where 2.2 has up to four, each with its active metaslab
- *            2. weights are made anew when a group is synced, for metaslabs that changed
- *            3. the smallest segment that fits is looked for among the 4096 smallest of the first
- *               power of two that has any; the list is made when the one before is used up
- *            4. a block that must be cut is cut in halves; the header of its parts is left out
+ * Idea       Metaslabs stand in the order of their longest free runs, the active ones first. A block
+ *            goes to the first that has room for it, a copy of it to the first that is elsewhere.
+ *            A metaslab's turn begins when it is chosen (its space map is loaded then) and ends when
+ *            its longest runs have become a quarter of what they were, or it has none that is long
+ *            enough. Fresh pools are filled in order; old ones in scattered pieces.
+ * Source     OpenZFS 0.7.9 and 2.2.0 module/zfs/metaslab.c: metaslab_group_alloc_normal(),
+ *            find_valid_metaslab(), metaslab_should_allocate(), metaslab_segment_may_passivate(),
+ *            metaslab_sync(), metaslab_should_condense(), metaslab_sync_done() (TXG_DEFER_SIZE),
+ *            metaslab_group_preload(); module/zfs/vdev.c: vdev_metaslab_set_size(); module/zfs/zio.c:
+ *            zio_write_gang_block(); module/zfs/space_map.c: space_map_write();
+ *            module/zfs/spa_misc.c: spa_get_slop_space()
+ * Differs    1. one allocator; since 0.8 there are four, each with its active metaslabs
+ *            2. weights are made of what can be taken now, whether the map is in memory or not; for
+ *               those that are not, ZFS has counts that miss what has grown together since
+ *            3. a block of n copies that must be cut has n headers, not n + 1
+ *            4. in 2.2 a metaslab's own map is as long as its free runs need: when the log of all
+ *               changes is written out to it (spa_flush_metaslabs()) is not modelled
  */
 #include "machine/model/fs/zfs_space.h"
 
@@ -23,136 +26,105 @@
 
 #include "base/array.h"
 #include "base/size.h"
+#include "machine/model/fs/zfs_metaslab.h"
 
 enum {
 	UNIT_SHIFT = 12,
 	/* VDEV_LABEL_START_SIZE, VDEV_LABEL_END_SIZE */
 	START_BYTES = 4 << 20,
 	END_BYTES = 512 << 10,
-	/* zfs_vdev_default_ms_shift, _default_ms_count, _min_ms_count */
-	METASLAB_SHIFT_DEFAULT = 29,
-	METASLABS_MOST = 200,
+	/* metaslabs_per_vdev of 0.7, zfs_vdev_default_ms_count, _min_ms_count */
+	METASLABS = 200,
 	METASLABS_LEAST = 16,
-	METASLAB_SHIFT_MIN = 24,
-	METASLAB_SHIFT_MAX = 34,
+	METASLAB_SHIFT_MIN = 24, /* SPA_MAXBLOCKSHIFT */
+	METASLAB_SHIFT_MAX = 34, /* zfs_vdev_max_ms_shift */
 	/* zfs_embedded_slog_min_ms */
 	LOG_METASLABS_MIN = 64,
-	/* metaslab_df_alloc_threshold, _free_pct, _max_search; metaslab_min_search_count */
-	RUN_MIN_UNITS = (128 << 10) >> UNIT_SHIFT,
-	FREE_MIN_PERCENT = 4,
-	SEARCH_UNITS = (16 << 20) >> UNIT_SHIFT,
-	SEARCH_SEGMENTS = 100,
 	SWITCH_THRESHOLD = 2, /* zfs_metaslab_switch_threshold */
-	UNLOAD_TXGS = 32,     /* metaslab_unload_delay */
 	DEFER_TXGS = 2,       /* TXG_DEFER_SIZE */
 	SLOP_SHIFT = 5,       /* spa_slop_shift */
-	/* A segment's two ends in a space map: two words of 8 bytes. */
-	MAP_ENTRY_BYTES = 16,
-	BUCKETS = 24,
-	CURSORS = 24,
-	SIZED_MOST = 4096,
+	DISTANCE_SHIFT = 3,   /* ditto_same_vdev_distance_shift */
+	GANG_POINTERS = 3,    /* SPA_GBH_NBLKPTRS */
+	/* Entries of a space map: of one word; with a device's number, of two. */
+	MAP_ENTRY_BYTES = 8,
+	MAP_ENTRY_LONG_BYTES = 16,
+	CONDENSE_TIMES = 2,  /* zfs_condense_pct */
+	CONDENSE_BLOCKS = 4, /* zfs_metaslab_condense_block_threshold */
 };
 
-struct metaslab {
-	uint64_t *used; /* a bit a unit */
-	uint32_t free_units;
-	uint32_t run_most; /* no free run is longer; may be less */
-	uint32_t cursor[CURSORS];
-	uint32_t histogram[BUCKETS]; /* free runs by log2 of their length, at the last weighing */
-	uint32_t weight;             /* bucket of the longest << 24 | how many of them */
-	uint32_t weight_active;      /* when it became active */
-	uint64_t used_txg;           /* loaded if this is not long ago */
-	bool is_loaded, has_changed;
-	ARRAY(struct zfs_extent) sized; /* by length, for best fits; from `sized_next` */
-	size_t sized_next;
-	uint32_t sized_units; /* what it was made for */
-};
+#define NONE UINT32_MAX
 
 struct zfs_space {
+	const struct zfs_space_rules *rules;
 	struct metaslab *metaslabs;
+	uint32_t *order; /* metaslabs, the one to choose first in front */
 	uint32_t metaslab_count, metaslab_units, shift; /* units of each; log2 */
-	uint32_t active, log;                           /* the log's is UINT32_MAX: none */
-	uint64_t free_units;
-	uint64_t deferred_units;
-	uint64_t txg;
+	uint32_t log;                                   /* NONE: there is none */
+	uint64_t free_units, deferred_units;
+	uint64_t txg, asks, now_ns;
 	ARRAY(struct zfs_extent) freed[DEFER_TXGS + 1]; /* [0]: in the present group */
+	size_t freed_counted;                           /* of freed[0]: given_runs has them */
+	ARRAY(struct zfs_space_load) loads;
+	size_t loads_told;
+	uint32_t maps_told;
 	struct zfs_space_work work;
-	uint64_t map_bytes; /* of the metaslab loaded last */
 };
 
-/* ---- bits ---- */
+/* ---- the order of choice ---- */
 
-/* The first unit from `at` on, before `end`, that is free (or used); `end` if there is none. */
-static uint32_t find_bit_before(const struct metaslab *metaslab, uint32_t at, uint32_t end,
-				bool is_used)
+static bool comes_before(const struct zfs_space *space, uint32_t a, uint32_t b)
 {
-	uint64_t flip = is_used ? 0 : UINT64_MAX;
+	const struct metaslab *one = &space->metaslabs[a], *other = &space->metaslabs[b];
 
-	while (at < end) {
-		uint64_t word = (metaslab->used[at / 64] ^ flip) >> (at % 64);
+	if (one->turn != other->turn)
+		return one->turn > other->turn;
+	if (one->weight != other->weight)
+		return one->weight > other->weight;
+	return a < b;
+}
 
-		if (word) {
-			at += (uint32_t)__builtin_ctzll(word);
-			break;
-		}
-		at = (at / 64 + 1) * 64;
+/* metaslab_group_sort(): it has another turn or weight. */
+static void rank(struct zfs_space *space, uint32_t id)
+{
+	uint32_t at = space->metaslabs[id].rank;
+
+	for (; at > 0 && comes_before(space, id, space->order[at - 1]); at--) {
+		space->order[at] = space->order[at - 1];
+		space->metaslabs[space->order[at]].rank = at;
 	}
-	return at < end ? at : end;
-}
-
-static uint32_t find_bit(const struct zfs_space *space, const struct metaslab *metaslab,
-			 uint32_t at, bool is_used)
-{
-	return find_bit_before(metaslab, at, space->metaslab_units, is_used);
-}
-
-/* Where the free run at `at` ends, but no farther than `units` on: that is enough. */
-static uint32_t run_end(const struct zfs_space *space, const struct metaslab *metaslab, uint32_t at,
-			uint32_t units)
-{
-	uint32_t end = space->metaslab_units - at < units ? space->metaslab_units : at + units;
-
-	return find_bit_before(metaslab, at, end, true);
-}
-
-static void set_bits(struct metaslab *metaslab, uint32_t at, uint32_t units, bool is_used)
-{
-	while (units > 0) {
-		uint32_t first = at % 64, count = units < 64 - first ? units : 64 - first;
-		uint64_t mask = (count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1) << first;
-		uint64_t *word = &metaslab->used[at / 64];
-
-		assert((*word & mask) == (is_used ? 0 : mask));
-		*word ^= mask;
-		at += count;
-		units -= count;
+	for (; at + 1 < space->metaslab_count && comes_before(space, space->order[at + 1], id);
+	     at++) {
+		space->order[at] = space->order[at + 1];
+		space->metaslabs[space->order[at]].rank = at;
 	}
+	space->order[at] = id;
+	space->metaslabs[id].rank = at;
 }
 
-static uint32_t bucket_of(uint32_t units)
+static void turn_end(struct zfs_space *space, uint32_t id)
 {
-	return 31 - (uint32_t)__builtin_clz(units);
+	struct metaslab *metaslab = &space->metaslabs[id];
+
+	metaslab->turn = METASLAB_PASSIVE;
+	metaslab->weight = metaslab_weight(metaslab);
+	rank(space, id);
 }
 
-/* metaslab_segment_weight(): all free runs are counted. */
-static void weigh(const struct zfs_space *space, struct metaslab *metaslab)
+static void load(struct zfs_space *space, uint32_t id, bool is_ahead)
 {
-	uint32_t at = find_bit(space, metaslab, 0, false), end;
+	struct metaslab *metaslab = &space->metaslabs[id];
 
-	for (int i = 0; i < BUCKETS; i++)
-		metaslab->histogram[i] = 0;
-	metaslab->run_most = 0;
-	for (; at < space->metaslab_units; at = find_bit(space, metaslab, end, false)) {
-		end = find_bit(space, metaslab, at, true);
-		metaslab->histogram[bucket_of(end - at)]++;
-		if (end - at > metaslab->run_most)
-			metaslab->run_most = end - at;
-	}
-	metaslab->weight = 0;
-	for (uint32_t i = BUCKETS; i-- > 0 && !metaslab->weight;)
-		if (metaslab->histogram[i])
-			metaslab->weight = (i + 1) << 24 | metaslab->histogram[i];
-	metaslab->has_changed = false;
+	metaslab->selected_txg = space->txg;
+	metaslab->selected_ns = space->now_ns;
+	if (metaslab->is_loaded)
+		return;
+	metaslab->is_loaded = true;
+	space->work.loads += !is_ahead;
+	space->work.loads_ahead += is_ahead;
+	space->work.loaded +=
+		zfs_space_map_bytes(space, id) /
+		(space->rules->map_block_bytes ? MAP_ENTRY_BYTES : MAP_ENTRY_LONG_BYTES);
+	*array_push(&space->loads) = (struct zfs_space_load){id, is_ahead};
 }
 
 /* ---- life ---- */
@@ -162,40 +134,48 @@ static uint32_t highest_bit(uint64_t value)
 	return value ? 64 - (uint32_t)__builtin_clzll(value) : 0;
 }
 
-struct zfs_space *zfs_space_create(uint64_t device_bytes)
+/* vdev_metaslab_set_size() */
+static uint32_t metaslab_shift(uint64_t bytes, const struct zfs_space_rules *rules, uint32_t most)
+{
+	uint64_t count = rules->metaslab_shift ? bytes >> rules->metaslab_shift : UINT64_MAX;
+	uint32_t shift = count > most              ? highest_bit(bytes / most)
+			 : count < METASLABS_LEAST ? highest_bit(bytes / METASLABS_LEAST)
+						   : rules->metaslab_shift;
+
+	return shift < METASLAB_SHIFT_MIN   ? METASLAB_SHIFT_MIN
+	       : shift > METASLAB_SHIFT_MAX ? METASLAB_SHIFT_MAX
+					    : shift;
+}
+
+struct zfs_space *zfs_space_create(uint64_t device_bytes, const struct zfs_space_rules *rules,
+				   uint32_t metaslabs)
 {
 	struct zfs_space *space;
-	uint64_t bytes, count;
+	uint64_t bytes;
 	uint32_t shift;
 
 	if (device_bytes < UINT64_C(64) << 20 || device_bytes > UINT64_C(8) << 40)
 		return NULL;
 	bytes = device_bytes - START_BYTES - END_BYTES;
-	count = bytes >> METASLAB_SHIFT_DEFAULT;
-	shift = count < METASLABS_LEAST  ? highest_bit(bytes / METASLABS_LEAST)
-		: count > METASLABS_MOST ? highest_bit(bytes / METASLABS_MOST)
-					 : METASLAB_SHIFT_DEFAULT;
-	shift = shift < METASLAB_SHIFT_MIN   ? METASLAB_SHIFT_MIN
-		: shift > METASLAB_SHIFT_MAX ? METASLAB_SHIFT_MAX
-					     : shift;
+	shift = metaslab_shift(bytes, rules, metaslabs ? metaslabs : METASLABS);
 	if (bytes >> shift == 0)
 		return NULL;
 	space = memory_alloc(1, sizeof(*space));
+	space->rules = rules;
 	space->shift = shift - UNIT_SHIFT;
 	space->metaslab_units = 1u << space->shift;
 	space->metaslab_count = (uint32_t)(bytes >> shift);
 	space->metaslabs = memory_alloc(space->metaslab_count, sizeof(*space->metaslabs));
+	space->order = memory_alloc(space->metaslab_count, sizeof(*space->order));
 	for (uint32_t i = 0; i < space->metaslab_count; i++) {
-		struct metaslab *metaslab = &space->metaslabs[i];
-
-		metaslab->used = memory_alloc(space->metaslab_units / 64, sizeof(uint64_t));
-		metaslab->free_units = space->metaslab_units;
-		weigh(space, metaslab);
+		metaslab_init(&space->metaslabs[i], space->metaslab_units);
+		space->metaslabs[i].weight = metaslab_weight(&space->metaslabs[i]);
+		space->metaslabs[i].rank = space->order[i] = i;
 	}
 	space->free_units = (uint64_t)space->metaslab_count << space->shift;
-	space->active = UINT32_MAX;
-	space->log =
-		space->metaslab_count >= LOG_METASLABS_MIN ? space->metaslab_count / 2 : UINT32_MAX;
+	space->log = rules->has_log_metaslab && space->metaslab_count >= LOG_METASLABS_MIN
+			     ? space->metaslab_count / 2
+			     : NONE;
 	return space;
 }
 
@@ -203,328 +183,388 @@ void zfs_space_destroy(struct zfs_space *space)
 {
 	if (!space)
 		return;
-	for (uint32_t i = 0; i < space->metaslab_count; i++) {
-		memory_free(space->metaslabs[i].used);
-		array_deinit(&space->metaslabs[i].sized);
-	}
+	for (uint32_t i = 0; i < space->metaslab_count; i++)
+		metaslab_deinit(&space->metaslabs[i]);
 	for (int i = 0; i <= DEFER_TXGS; i++)
 		array_deinit(&space->freed[i]);
+	array_deinit(&space->loads);
 	memory_free(space->metaslabs);
+	memory_free(space->order);
 	memory_free(space);
 }
 
-/* ---- allocation in one metaslab ---- */
+/* ---- allocation ---- */
 
-enum { NOWHERE = UINT32_MAX };
-
-static uint32_t cursor_of(uint32_t units)
+static uint32_t metaslab_of(const struct zfs_space *space, uint32_t at)
 {
-	return (uint32_t)__builtin_ctz(units);
+	return (at - (START_BYTES >> UNIT_SHIFT)) >> space->shift;
 }
 
-/* metaslab_block_picker() */
-static uint32_t pick(struct zfs_space *space, struct metaslab *metaslab, uint32_t units)
+/* metaslab_distance(), metaslab_is_unique(): it is far enough from the copies before. */
+static bool is_elsewhere(const struct zfs_space *space, uint32_t id,
+			 const struct zfs_space_ask *ask)
 {
-	uint32_t *cursor = &metaslab->cursor[cursor_of(units)];
-	uint32_t at = find_bit(space, metaslab, *cursor, false), first = at, searched = 0;
+	uint64_t distance = (uint64_t)space->metaslab_count << space->shift >> DISTANCE_SHIFT;
 
-	while (at < space->metaslab_units &&
-	       (at - first <= SEARCH_UNITS || searched < SEARCH_SEGMENTS)) {
-		uint32_t end = run_end(space, metaslab, at, units);
+	if (distance <= space->metaslab_units)
+		distance = 0;
+	if (space->metaslabs[id].free_units == space->metaslab_units)
+		distance += distance / 2;
+	for (uint32_t i = 0; i < ask->other_count; i++) {
+		uint32_t other = metaslab_of(space, ask->others[i]);
+		uint64_t apart = (uint64_t)(other < id ? id - other : other - id) << space->shift;
 
-		space->work.searched++;
-		if (end - at >= units) {
-			*cursor = at + units;
-			return at;
-		}
-		at = find_bit(space, metaslab, end, false);
-		searched++;
+		if (space->rules->copies_are_far ? apart < distance : other == id)
+			return false;
 	}
-	*cursor = 0;
-	return NOWHERE;
+	return true;
 }
 
-static int by_length(const void *a, const void *b)
+/*
+ * metaslab_should_allocate(): of one that is not in memory only the longest run's log2 is known, so
+ * that it may be loaded for nothing.
+ */
+static bool may_have_room(const struct zfs_space *space, const struct metaslab *metaslab,
+			  uint32_t units)
 {
-	const struct zfs_extent *one = a, *other = b;
-
-	if (one->units != other->units)
-		return one->units < other->units ? -1 : 1;
-	return one->at < other->at ? -1 : one->at > other->at;
-}
-
-/* The free runs of the lowest power of two that has one of `units` or more. */
-static void sized_fill(struct zfs_space *space, struct metaslab *metaslab, uint32_t units)
-{
-	uint32_t best = BUCKETS, at = find_bit(space, metaslab, 0, false), end;
-
-	metaslab->sized.count = metaslab->sized_next = 0;
-	metaslab->run_most = 0;
-	for (; at < space->metaslab_units; at = find_bit(space, metaslab, end, false)) {
-		uint32_t bucket;
-
-		end = find_bit(space, metaslab, at, true);
-		space->work.sorted++;
-		if (end - at > metaslab->run_most)
-			metaslab->run_most = end - at;
-		bucket = bucket_of(end - at);
-		if (end - at < units || bucket > best)
-			continue;
-		if (bucket < best)
-			metaslab->sized.count = 0;
-		best = bucket;
-		if (metaslab->sized.count < SIZED_MOST)
-			*array_push(&metaslab->sized) = (struct zfs_extent){at, end - at};
-	}
-	if (metaslab->sized.count > 1)
-		qsort(metaslab->sized.at, metaslab->sized.count, sizeof(metaslab->sized.at[0]),
-		      by_length);
-}
-
-/* Is this run still there, as long as it was or at least long enough? */
-static bool is_free(const struct zfs_space *space, const struct metaslab *metaslab, uint32_t at,
-		    uint32_t units)
-{
-	return !(metaslab->used[at / 64] >> (at % 64) & 1) &&
-	       run_end(space, metaslab, at, units) - at >= units;
-}
-
-/* The smallest segment that fits. */
-static uint32_t pick_by_size(struct zfs_space *space, struct metaslab *metaslab, uint32_t units)
-{
-	bool is_new = false;
-
-	space->work.best_fits++;
-	for (;;) {
-		/* A list for longer runs leaves out those that would do now. */
-		if (metaslab->sized_next == metaslab->sized.count ||
-		    units < metaslab->sized_units) {
-			if (is_new || units > metaslab->run_most)
-				return NOWHERE;
-			sized_fill(space, metaslab, units);
-			metaslab->sized_units = units;
-			is_new = true;
-		}
-		while (metaslab->sized_next < metaslab->sized.count) {
-			struct zfs_extent *run = &metaslab->sized.at[metaslab->sized_next];
-			uint32_t at = run->at;
-
-			if (run->units < units || !is_free(space, metaslab, at, units)) {
-				metaslab->sized_next++;
-				continue;
-			}
-			/* What is left is the shortest now: it stays in front. */
-			run->at += units;
-			run->units -= units;
-			return at;
-		}
-	}
-}
-
-static void take(struct zfs_space *space, struct metaslab *metaslab, uint32_t at, uint32_t units)
-{
-	set_bits(metaslab, at, units, true);
-	metaslab->free_units -= units;
-	metaslab->has_changed = true;
-	metaslab->used_txg = space->txg;
-	space->free_units -= units;
-}
-
-/* metaslab_df_alloc() */
-static uint32_t allocate_in(struct zfs_space *space, struct metaslab *metaslab, uint32_t units)
-{
-	uint32_t at = NOWHERE;
-
-	if (metaslab->free_units < units || metaslab->run_most < units)
-		return NOWHERE;
-	if (metaslab->run_most >= RUN_MIN_UNITS &&
-	    (uint64_t)metaslab->free_units * 100 >=
-		    (uint64_t)space->metaslab_units * FREE_MIN_PERCENT)
-		at = pick(space, metaslab, units);
-	if (at == NOWHERE) {
-		at = pick_by_size(space, metaslab, units);
-		if (at == NOWHERE) {
-			/* As the search has just shown. */
-			if (metaslab->run_most >= units)
-				metaslab->run_most = units - 1;
-			return NOWHERE;
-		}
-		metaslab->cursor[cursor_of(units)] = at + units;
-	}
-	take(space, metaslab, at, units);
-	return at;
-}
-
-/* ---- which metaslab ---- */
-
-static void load(struct zfs_space *space, struct metaslab *metaslab)
-{
-	uint64_t segments = 0;
-
+	if (metaslab->tried == space->asks || metaslab->free_units < units)
+		return false;
 	if (metaslab->is_loaded)
-		return;
-	metaslab->is_loaded = true;
-	metaslab->used_txg = space->txg;
-	if (metaslab->has_changed)
-		weigh(space, metaslab);
-	for (int i = 0; i < BUCKETS; i++)
-		segments += metaslab->histogram[i];
-	space->work.loads++;
-	space->work.loaded += segments;
-	space->map_bytes = segments * MAP_ENTRY_BYTES;
+		return metaslab_has_run(metaslab, units);
+	return metaslab->weight != 0 && (uint64_t)units < UINT64_C(2) << (metaslab->weight >> 32);
 }
 
-/* The best that can have such a run; NULL: none can. */
-static uint32_t best_metaslab(const struct zfs_space *space, uint32_t units)
+/* NONE: no metaslab is left to try. `anywhere`: the distance of copies matters no more. */
+static uint32_t choose(struct zfs_space *space, const struct zfs_space_ask *ask, bool anywhere)
 {
-	uint32_t best = UINT32_MAX;
-
 	for (uint32_t i = 0; i < space->metaslab_count; i++) {
-		const struct metaslab *metaslab = &space->metaslabs[i];
+		uint32_t id = space->order[i];
+		const struct metaslab *metaslab = &space->metaslabs[id];
 
-		if (i == space->log || metaslab->run_most < units || metaslab->free_units < units)
+		if (id == space->log)
 			continue;
-		if (best == UINT32_MAX || metaslab->weight > space->metaslabs[best].weight)
-			best = i;
+		if (!may_have_room(space, metaslab, ask->units)) {
+			/* Versions differ: does its turn end because one block is too long? */
+			if (space->rules->stays_active || ask->other_count > 0 ||
+			    metaslab->turn != METASLAB_PRIMARY)
+				continue;
+			turn_end(space, id);
+			return choose(space, ask, anywhere);
+		}
+		if (anywhere || is_elsewhere(space, id, ask))
+			return id;
 	}
-	return best;
+	return NONE;
 }
 
-static struct zfs_extent place(struct zfs_space *space, uint32_t metaslab, uint32_t at,
-			       uint32_t units)
+/* metaslab_activate() */
+static void turn_begin(struct zfs_space *space, uint32_t id, enum metaslab_turn turn)
 {
+	struct metaslab *metaslab = &space->metaslabs[id];
+
+	load(space, id, false);
+	if (metaslab->turn == turn || metaslab->turn == METASLAB_PRIMARY)
+		return;
+	metaslab->turn = turn;
+	metaslab->active_bucket = (uint32_t)(metaslab->weight >> 32);
+	rank(space, id);
+}
+
+static struct zfs_extent place(struct zfs_space *space, uint32_t id, uint32_t at, uint32_t units)
+{
+	metaslab_take(&space->metaslabs[id], at, units);
+	space->free_units -= units;
+	space->work.allocations++;
 	return (struct zfs_extent){
-		.at = (START_BYTES >> UNIT_SHIFT) + (metaslab << space->shift) + at,
+		.at = (START_BYTES >> UNIT_SHIFT) + (id << space->shift) + at,
 		.units = units,
 	};
 }
 
-static bool allocate_whole(struct zfs_space *space, uint32_t units, enum zfs_space_use use,
+static bool allocate_in(struct zfs_space *space, uint32_t id, const struct zfs_space_ask *ask,
+			struct zfs_extent *piece)
+{
+	struct metaslab *metaslab = &space->metaslabs[id];
+	uint32_t at = metaslab_pick(metaslab, space->rules, ask->units, &space->work);
+
+	if (at == METASLAB_NOWHERE)
+		return false;
+	*piece = place(space, id, at, ask->units);
+	return true;
+}
+
+static bool allocate_whole(struct zfs_space *space, const struct zfs_space_ask *ask,
 			   struct zfs_extent *piece)
 {
-	uint32_t at;
+	enum metaslab_turn turn = ask->other_count ? METASLAB_SECONDARY : METASLAB_PRIMARY;
 
-	if (use == ZFS_SPACE_LOG && space->log != UINT32_MAX) {
-		at = allocate_in(space, &space->metaslabs[space->log], units);
-		if (at != NOWHERE) {
-			*piece = place(space, space->log, at, units);
-			return true;
-		}
-	}
-	for (;;) {
-		if (space->active != UINT32_MAX) {
-			at = allocate_in(space, &space->metaslabs[space->active], units);
-			if (at != NOWHERE) {
-				*piece = place(space, space->active, at, units);
+	if (ask->use == ZFS_SPACE_LOG && space->log != NONE &&
+	    allocate_in(space, space->log, ask, piece))
+		return true;
+	for (int anywhere = ask->other_count == 0; anywhere < 2; anywhere++) {
+		uint32_t id;
+
+		space->asks++;
+		while ((id = choose(space, ask, anywhere)) != NONE) {
+			struct metaslab *metaslab = &space->metaslabs[id];
+
+			turn_begin(space, id, turn);
+			if (allocate_in(space, id, ask, piece)) {
+				if (metaslab_bucket(metaslab) + SWITCH_THRESHOLD <=
+				    metaslab->active_bucket)
+					turn_end(space, id);
 				return true;
 			}
+			metaslab->tried = space->asks;
+			turn_end(space, id);
 		}
-		space->active = best_metaslab(space, units);
-		if (space->active == UINT32_MAX)
-			return false;
-		load(space, &space->metaslabs[space->active]);
-		space->metaslabs[space->active].weight_active =
-			space->metaslabs[space->active].weight;
 	}
+	return false;
 }
 
-static uint32_t allocate_cut(struct zfs_space *space, uint32_t units, enum zfs_space_use use,
-			     struct zfs_extent *pieces, uint32_t room)
-{
-	uint32_t first, second;
+static uint32_t allocate_cut(struct zfs_space *space, const struct zfs_space_ask *ask,
+			     struct zfs_extent *pieces, uint32_t room);
 
+static uint32_t allocate_part(struct zfs_space *space, const struct zfs_space_ask *ask,
+			      struct zfs_extent *pieces, uint32_t room)
+{
 	if (room == 0)
 		return 0;
-	if (allocate_whole(space, units, use, pieces))
+	if (allocate_whole(space, ask, pieces))
 		return 1;
-	if (units == 1)
-		return 0;
-	first = allocate_cut(space, units - units / 2, use, pieces, room - 1);
-	if (first == 0)
-		return 0;
-	second = allocate_cut(space, units / 2, use, pieces + first, room - first);
-	if (second > 0)
-		return first + second;
-	for (uint32_t i = 0; i < first; i++)
-		zfs_space_free(space, pieces[i].at, pieces[i].units);
-	return 0;
+	return ask->units > 1 ? allocate_cut(space, ask, pieces, room) : 0;
 }
 
-uint32_t zfs_space_allocate(struct zfs_space *space, uint32_t units, enum zfs_space_use use,
+/* zio_write_gang_block(): a header, and three parts. */
+static uint32_t allocate_cut(struct zfs_space *space, const struct zfs_space_ask *ask,
+			     struct zfs_extent *pieces, uint32_t room)
+{
+	struct zfs_space_ask part = *ask;
+	uint32_t count = 0, left = ask->units;
+
+	part.units = 1;
+	space->work.ganged++;
+	if (room > 0 && allocate_whole(space, &part, pieces))
+		count = 1;
+	for (uint32_t i = 0; count > 0 && left > 0; i++) {
+		uint32_t more;
+
+		part.units = (left + GANG_POINTERS - i - 1) / (GANG_POINTERS - i);
+		more = allocate_part(space, &part, pieces + count, room - count);
+		left -= part.units;
+		if (more == 0) {
+			while (count > 0) {
+				count--;
+				zfs_space_free(space, pieces[count].at, pieces[count].units);
+			}
+		} else {
+			count += more;
+		}
+	}
+	return count;
+}
+
+uint32_t zfs_space_allocate(struct zfs_space *space, const struct zfs_space_ask *ask,
 			    struct zfs_extent pieces[ZFS_PIECES_MAX])
 {
-	assert(units > 0 && units <= space->metaslab_units);
-	space->work.allocations++;
-	if (allocate_whole(space, units, use, pieces))
+	assert(ask->units > 0 && ask->units <= space->metaslab_units);
+	if (allocate_whole(space, ask, pieces))
 		return 1;
-	if (space->free_units < units)
+	if (ask->use == ZFS_SPACE_LOG) {
+		space->work.log_failures++;
 		return 0;
-	space->work.ganged++;
-	return allocate_cut(space, units, use, pieces, ZFS_PIECES_MAX);
+	}
+	if (space->free_units < ask->units || ask->units == 1)
+		return 0;
+	return allocate_cut(space, ask, pieces, ZFS_PIECES_MAX);
 }
 
 /* ---- freeing ---- */
 
 void zfs_space_free(struct zfs_space *space, uint32_t at, uint32_t units)
 {
-	struct zfs_extent *last =
-		space->freed[0].count ? &space->freed[0].at[space->freed[0].count - 1] : NULL;
+	struct zfs_extent *last = space->freed[0].count > space->freed_counted
+					  ? &space->freed[0].at[space->freed[0].count - 1]
+					  : NULL;
 
 	assert(at >= START_BYTES >> UNIT_SHIFT && units > 0);
 	space->deferred_units += units;
-	if (last && last->at + last->units == at)
+	if (last && last->at + last->units == at &&
+	    metaslab_of(space, last->at) == metaslab_of(space, at))
 		last->units += units;
 	else
 		*array_push(&space->freed[0]) = (struct zfs_extent){at, units};
 }
 
-static void give_back(struct zfs_space *space, struct zfs_extent run)
+static int by_place(const void *a, const void *b)
 {
-	run.at -= START_BYTES >> UNIT_SHIFT;
-	while (run.units > 0) {
-		struct metaslab *metaslab = &space->metaslabs[run.at >> space->shift];
-		uint32_t at = run.at & (space->metaslab_units - 1),
-			 units = run.units < space->metaslab_units - at
-					 ? run.units
-					 : space->metaslab_units - at;
+	const struct zfs_extent *one = a, *other = b;
 
-		set_bits(metaslab, at, units, false);
-		metaslab->free_units += units;
-		metaslab->has_changed = true;
-		space->free_units += units;
-		space->deferred_units -= units;
-		run.at += units;
-		run.units -= units;
+	return one->at < other->at ? -1 : one->at > other->at;
+}
+
+/* What the space maps will have to say of what was freed: runs, as they lie together. */
+static void freed_count(struct zfs_space *space)
+{
+	const struct zfs_extent *last = NULL;
+	size_t count = space->freed[0].count - space->freed_counted;
+
+	if (count > 1)
+		qsort(space->freed[0].at + space->freed_counted, count,
+		      sizeof(space->freed[0].at[0]), by_place);
+	for (; space->freed_counted < space->freed[0].count; space->freed_counted++) {
+		const struct zfs_extent *run = &space->freed[0].at[space->freed_counted];
+		uint32_t id = metaslab_of(space, run->at);
+
+		if (!last || last->at + last->units != run->at ||
+		    metaslab_of(space, last->at) != id)
+			space->metaslabs[id].given_runs++;
+		last = run;
 	}
 }
 
-void zfs_space_txg_end(struct zfs_space *space)
+static void give_back(struct zfs_space *space, struct zfs_extent run)
 {
-	typeof(space->freed[0]) oldest = space->freed[DEFER_TXGS];
+	uint32_t id = metaslab_of(space, run.at);
 
-	for (size_t i = 0; i < oldest.count; i++)
-		give_back(space, oldest.at[i]);
+	run.at -= START_BYTES >> UNIT_SHIFT;
+	metaslab_give(&space->metaslabs[id], run.at & (space->metaslab_units - 1), run.units);
+	space->free_units += run.units;
+	space->deferred_units -= run.units;
+}
+
+static uint64_t slop_bytes(const struct zfs_space *space)
+{
+	/* spa_get_slop_space(): a 32nd, 128 MiB at least (but no more than half), 128 GiB at most. */
+	uint64_t total = zfs_space_total_bytes(space), slop = total >> SLOP_SHIFT;
+	uint64_t least = total / 2 < 128 * MIB ? total / 2 : 128 * MIB;
+
+	return slop > 128 * GIB ? 128 * GIB : slop < least ? least : slop;
+}
+
+static void freed_give_back(struct zfs_space *space, int list)
+{
+	for (size_t i = 0; i < space->freed[list].count; i++)
+		give_back(space, space->freed[list].at[i]);
+	space->freed[list].count = 0;
+}
+
+static void metaslabs_reassess(struct zfs_space *space)
+{
+	for (uint32_t id = 0; id < space->metaslab_count; id++) {
+		struct metaslab *metaslab = &space->metaslabs[id];
+
+		if (metaslab->has_changed) {
+			metaslab->weight = metaslab_weight(metaslab);
+			metaslab->has_changed = false;
+		}
+		if (metaslab->is_loaded && id != space->log &&
+		    space->txg - metaslab->selected_txg > space->rules->unload_txgs &&
+		    space->now_ns - metaslab->selected_ns >= space->rules->unload_ns) {
+			metaslab->is_loaded = false;
+			metaslab->turn = METASLAB_PASSIVE;
+		}
+		rank(space, id);
+	}
+	for (uint32_t i = 0, left = space->rules->preloads; i < space->metaslab_count && left > 0;
+	     i++) {
+		if (space->order[i] == space->log)
+			continue;
+		load(space, space->order[i], true);
+		left--;
+	}
+}
+
+void zfs_space_txg_end(struct zfs_space *space, uint64_t now_ns)
+{
+	typeof(space->freed[0]) oldest;
+
+	freed_count(space);
+	freed_give_back(space, DEFER_TXGS);
+	oldest = space->freed[DEFER_TXGS];
 	for (int i = DEFER_TXGS; i > 0; i--)
 		space->freed[i] = space->freed[i - 1];
-	oldest.count = 0;
 	space->freed[0] = oldest;
+	space->freed_counted = 0;
+	/* defer_allowed of metaslab_sync_done(): not if only slop is left. */
+	if (zfs_space_free_bytes(space) <= slop_bytes(space))
+		freed_give_back(space, 1);
 	space->txg++;
+	space->now_ns = now_ns;
+	metaslabs_reassess(space);
+}
+
+/* ---- space maps ---- */
+
+bool zfs_space_load_next(struct zfs_space *space, struct zfs_space_load *next)
+{
+	if (space->loads_told == space->loads.count) {
+		space->loads_told = space->loads.count = 0;
+		return false;
+	}
+	*next = space->loads.at[space->loads_told++];
+	return true;
+}
+
+uint64_t zfs_space_map_bytes(const struct zfs_space *space, uint32_t id)
+{
+	const struct metaslab *metaslab = &space->metaslabs[id];
+
+	return space->rules->map_block_bytes ? metaslab->map_entries * MAP_ENTRY_BYTES
+					     : (uint64_t)metaslab->run_count * MAP_ENTRY_LONG_BYTES;
+}
+
+/* metaslab_should_condense() */
+static bool should_condense(const struct zfs_space *space, const struct metaslab *metaslab)
+{
+	uint64_t bytes = metaslab->map_entries * MAP_ENTRY_BYTES;
+
+	return metaslab->is_loaded &&
+	       metaslab->map_entries >= (uint64_t)metaslab->run_count * CONDENSE_TIMES &&
+	       bytes > (uint64_t)space->rules->map_block_bytes * CONDENSE_BLOCKS;
+}
+
+bool zfs_space_map_next(struct zfs_space *space, struct zfs_space_map *map)
+{
+	if (space->maps_told == 0)
+		freed_count(space);
+	while (space->maps_told < space->metaslab_count) {
+		uint32_t id = space->maps_told++;
+		struct metaslab *metaslab = &space->metaslabs[id];
+		uint64_t entries = metaslab->map_entries;
+
+		if (metaslab->taken_runs == 0 && metaslab->given_runs == 0)
+			continue;
+		*map = (struct zfs_space_map){.metaslab = id};
+		map->is_new = should_condense(space, metaslab);
+		/* Each of the two kinds of changes begins with an entry that says when. */
+		if (map->is_new)
+			metaslab->map_entries = metaslab->run_count + 2;
+		else
+			metaslab->map_entries += metaslab->taken_runs + metaslab->given_runs +
+						 (metaslab->taken_runs > 0) +
+						 (metaslab->given_runs > 0);
+		metaslab->taken_runs = metaslab->given_runs = 0;
+		map->from_bytes = map->is_new ? 0 : entries * MAP_ENTRY_BYTES;
+		map->to_bytes = metaslab->map_entries * MAP_ENTRY_BYTES;
+		return true;
+	}
+	space->maps_told = 0;
+	return false;
+}
+
+uint64_t zfs_space_changes(struct zfs_space *space)
+{
+	uint64_t changes = 0;
+
+	freed_count(space);
 	for (uint32_t i = 0; i < space->metaslab_count; i++) {
 		struct metaslab *metaslab = &space->metaslabs[i];
 
-		if (metaslab->has_changed) {
-			weigh(space, metaslab);
-			metaslab->sized.count = metaslab->sized_next = 0;
-		}
-		if (metaslab->is_loaded && i != space->active &&
-		    space->txg - metaslab->used_txg > UNLOAD_TXGS)
-			metaslab->is_loaded = false;
+		changes += metaslab->taken_runs + metaslab->given_runs;
+		metaslab->taken_runs = metaslab->given_runs = 0;
 	}
-	/* It has only short runs left, of those it was chosen for. */
-	if (space->active != UINT32_MAX &&
-	    (space->metaslabs[space->active].weight_active >> 24) >
-		    (space->metaslabs[space->active].weight >> 24) + SWITCH_THRESHOLD)
-		space->active = UINT32_MAX;
+	return changes;
 }
 
 /* ---- figures ---- */
@@ -539,14 +579,10 @@ uint64_t zfs_space_free_bytes(const struct zfs_space *space)
 	return (space->free_units + space->deferred_units) * ZFS_UNIT_BYTES;
 }
 
-/* spa_get_slop_space(): a 32nd, 128 MiB at least (but no more than half), 128 GiB at most. */
 uint64_t zfs_space_usable_bytes(const struct zfs_space *space)
 {
-	uint64_t total = zfs_space_total_bytes(space), slop = total >> SLOP_SHIFT;
-	uint64_t least = total / 2 < 128 * MIB ? total / 2 : 128 * MIB;
-	uint64_t free = zfs_space_free_bytes(space);
+	uint64_t free = zfs_space_free_bytes(space), slop = slop_bytes(space);
 
-	slop = slop > 128 * GIB ? 128 * GIB : slop < least ? least : slop;
 	return free > slop ? free - slop : 0;
 }
 
@@ -555,26 +591,49 @@ const struct zfs_space_work *zfs_space_work(const struct zfs_space *space)
 	return &space->work;
 }
 
-uint64_t zfs_space_map_bytes(const struct zfs_space *space)
+uint64_t zfs_space_runs(const struct zfs_space *space, uint32_t units)
 {
-	return space->map_bytes;
+	uint64_t runs = 0;
+
+	for (uint32_t i = 0; i < space->metaslab_count; i++)
+		runs += metaslab_runs(&space->metaslabs[i], units);
+	return runs;
 }
 
 uint64_t zfs_space_mean_run_bytes(const struct zfs_space *space)
 {
-	uint64_t units = 0, runs = 0;
+	uint64_t runs = zfs_space_runs(space, 1);
+
+	return runs ? space->free_units * ZFS_UNIT_BYTES / runs : 0;
+}
+
+/* zfs_frag_table: 100 for runs of 512 bytes to 0 for 16 MiB; those of a unit and more */
+uint32_t zfs_space_fragmentation_percent(const struct zfs_space *space)
+{
+	static const uint8_t weights[] = {95, 90, 80, 70, 60, 50, 40, 30, 20, 15, 10, 5, 0};
+	enum { LAST = sizeof(weights) - 1 };
+	uint64_t sum = 0, total = 0;
 
 	for (uint32_t i = 0; i < space->metaslab_count; i++) {
 		const struct metaslab *metaslab = &space->metaslabs[i];
-		uint32_t at = find_bit(space, metaslab, 0, false), end;
 
-		for (; at < space->metaslab_units; at = find_bit(space, metaslab, end, false)) {
-			end = find_bit(space, metaslab, at, true);
-			units += end - at;
-			runs++;
+		for (uint32_t bucket = 0; bucket < METASLAB_BUCKETS; bucket++) {
+			uint64_t runs = metaslab->long_runs[bucket], units;
+
+			for (uint32_t n = 1u << bucket; n < METASLAB_SHORT && n < 2u << bucket; n++)
+				runs += metaslab->short_runs[n];
+			/* The table's sum takes a run for its power of two. */
+			units = runs << bucket;
+			total += units;
+			sum += units * weights[bucket < LAST ? bucket : LAST];
 		}
 	}
-	return runs ? units * ZFS_UNIT_BYTES / runs : 0;
+	return total ? (uint32_t)(sum / total) : 0;
+}
+
+bool zfs_space_has_log(const struct zfs_space *space)
+{
+	return space->log != NONE;
 }
 
 uint32_t zfs_space_metaslab_count(const struct zfs_space *space)
@@ -584,11 +643,10 @@ uint32_t zfs_space_metaslab_count(const struct zfs_space *space)
 
 uint64_t zfs_space_memory_bytes(const struct zfs_space *space)
 {
+	uint64_t units = (uint64_t)space->metaslab_count << space->shift;
 	uint64_t bytes = sizeof(*space) + space->metaslab_count * sizeof(*space->metaslabs) +
-			 ((uint64_t)space->metaslab_count << space->shift) / 8;
+			 units / 8 + units / 64 / 8 * 2;
 
-	for (uint32_t i = 0; i < space->metaslab_count; i++)
-		bytes += space->metaslabs[i].sized.capacity * sizeof(struct zfs_extent);
 	for (int i = 0; i <= DEFER_TXGS; i++)
 		bytes += space->freed[i].capacity * sizeof(struct zfs_extent);
 	return bytes;
@@ -599,13 +657,10 @@ void zfs_space_check(const struct zfs_space *space)
 	uint64_t free = 0, deferred = 0;
 
 	for (uint32_t i = 0; i < space->metaslab_count; i++) {
-		const struct metaslab *metaslab = &space->metaslabs[i];
-		uint32_t used = 0;
-
-		for (uint32_t word = 0; word < space->metaslab_units / 64; word++)
-			used += (uint32_t)__builtin_popcountll(metaslab->used[word]);
-		assert(used + metaslab->free_units == space->metaslab_units);
-		free += metaslab->free_units;
+		metaslab_check(&space->metaslabs[i]);
+		free += space->metaslabs[i].free_units;
+		assert(space->order[space->metaslabs[i].rank] == i);
+		assert(i == 0 || !comes_before(space, space->order[i], space->order[i - 1]));
 	}
 	for (int i = 0; i <= DEFER_TXGS; i++)
 		for (size_t at = 0; at < space->freed[i].count; at++)

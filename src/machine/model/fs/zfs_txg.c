@@ -1,20 +1,23 @@
 /*
  * zfs_txg: transaction groups
  *
- * Idea       What is written belongs to the open group. Every 5 s, or when it holds a fifth of what
- *            may be dirty, it is synced while the next one opens: records are written to new places,
- *            then the blocks that point to them, up to the pool's own metadata, a flush, the
- *            uberblocks, a flush. What was there before can be used again two groups later. Writers
- *            are held up as dirty data comes near its limit.
- * Source     OpenZFS 2.2.0 module/zfs/txg.c: txg_sync_thread() (zfs_txg_timeout 5); dsl_pool.c:
- *            zfs_dirty_data_max_percent 10, zfs_dirty_data_sync_percent 20, dsl_pool_need_dirty_sync();
+ * Idea       What is written belongs to the open group. Every 5 s, or when enough is dirty (64 MiB;
+ *            since 0.8 a fifth of what may be), it is synced while the next one opens: records are
+ *            written to new places, then the blocks that point to them, up to the pool's own
+ *            metadata, a flush, the uberblocks, a flush. What was there before can be used again
+ *            two groups later. Writers are held up as dirty data comes near its limit. A group is
+ *            done in parts, each as long as it takes to find a place for all of its blocks: in a
+ *            pool of short free runs that, not the device, is what a group lasts.
+ * Source     OpenZFS 0.7.9 and 2.2.0 module/zfs/txg.c: txg_sync_thread() (zfs_txg_timeout 5);
+ *            dsl_pool.c: zfs_dirty_data_max_percent 10, zfs_dirty_data_sync, _sync_percent;
  *            dmu_tx.c: dmu_tx_delay() (zfs_delay_min_dirty_percent 60, zfs_delay_scale 500000);
  *            dmu.c: dmu_write_policy() (metadata has one copy more, the pool's own three);
- *            vdev_label.c: vdev_config_sync()
+ *            vdev_label.c: vdev_config_sync(); vdev_queue.c: vdev_queue_max_async_writes()
  * Differs    1. dirty data counts until its group is on the device, not until its block is
  *            2. a group's data comes in the order of files and records
- *            3. a group's writes are under way as many at once as the kernel's write-back
- *            4. the pool's own metadata is a fixed number of blocks, and what the space maps take
+ *            3. the pool's own metadata is a fixed number of blocks, and what the space maps take
+ *            4. blocks are placed by one thread after the other, as the lock has it: the time that
+ *               they work side by side (checksums) counts as processor time, not as the group's
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -27,7 +30,15 @@ enum {
 	DELAY_MIN_PERCENT = 60,
 	DELAY_SCALE = 500000,
 	DELAY_MOST_NS = 100 * 1000 * 1000, /* zfs_delay_max_ns */
-	UBERBLOCKS = 32,                   /* in a label of 256 KiB, 4 KiB each: half of it */
+	/* zfs_vdev_async_write_min_active, _max_active, _active_min_dirty_percent, _max_ */
+	WRITES_LEAST = 2,
+	WRITES_MOST = 10,
+	WRITES_QUEUED = 100, /* zfs_vdev_queue_depth_pct of that */
+	WRITES_LEAST_PERCENT = 30,
+	WRITES_MOST_PERCENT = 60,
+	/* A part is over when placing its blocks has taken so long: ours. */
+	PART_NS = 10 * 1000 * 1000,
+	UBERBLOCKS = 32, /* in a label of 256 KiB, 4 KiB each: half of it */
 	LABEL_BYTES = 256 << 10,
 	LABELS = 4,
 	/*
@@ -37,8 +48,7 @@ enum {
 	 * block.
 	 */
 	POOL_BLOCKS = 6 * 2 + 2 + 3 * 7,
-	/* An entry of a space map: half of it for what is allocated, half for what is freed. */
-	MAP_ENTRY_BYTES = 16,
+	LOG_ENTRY_BYTES = 16, /* of the log of all space maps' changes: two words */
 };
 
 /* ---- writers ---- */
@@ -77,13 +87,9 @@ static void record_write(struct filesystem_mount *mount, struct zfs_file *file, 
 	struct filesystem_state *fs = mount->state;
 	uint32_t units = zfs_record_units(file, record);
 
-	for (uint32_t copy = 0; copy < file->copies; copy++) {
-		uint32_t *address = &file->records[(uint64_t)record * file->copies + copy];
-
-		if (*address)
-			zfs_block_free(fs, *address, record == 0 ? file->first_units : units);
-		*address = zfs_block_write(mount, units, file->is_metadata);
-	}
+	zfs_block_rewrite(mount, units, record == 0 ? file->first_units : units,
+			  &file->records[(uint64_t)record * file->copies], file->copies,
+			  file->is_metadata);
 	if (record == 0)
 		file->first_units = units;
 	if (file->is_metadata) {
@@ -106,32 +112,32 @@ static void syncing_prefetch(const struct filesystem_state *fs, size_t i, uint32
 		arc_prefetch(fs->arc, zfs_key(ZFS_KEY_RECORD, dirty->file, dirty->record), step);
 }
 
-/* Records of data, or of metadata. What the intent log has put in its place already stays there. */
-static void records_write(struct filesystem_mount *mount, bool is_metadata)
+/* A record of data, or of metadata. What the intent log has put in its place already stays there. */
+static void dirty_write(struct filesystem_mount *mount, size_t i, bool is_metadata)
 {
 	struct filesystem_state *fs = mount->state;
+	struct zfs_dirty dirty = fs->syncing.at[i];
+	struct zfs_file *file = &fs->files.at[dirty.file];
 
-	for (size_t i = 0; i < fs->syncing.count; i++) {
-		struct zfs_dirty dirty = fs->syncing.at[i];
-		struct zfs_file *file = &fs->files.at[dirty.file];
+	if (i + AHEAD_FAR < fs->syncing.count) {
+		const struct zfs_dirty *ahead = &fs->syncing.at[i + AHEAD_FAR];
+		const struct zfs_file *at = &fs->files.at[ahead->file];
 
-		if (i + AHEAD_FAR < fs->syncing.count) {
-			const struct zfs_dirty *ahead = &fs->syncing.at[i + AHEAD_FAR];
-			const struct zfs_file *at = &fs->files.at[ahead->file];
-
-			if (ahead->record < at->record_count)
-				__builtin_prefetch(&at->records[(size_t)ahead->record * at->copies],
-						   1);
-		}
-		if (file->is_metadata != is_metadata || dirty.record >= file->record_count ||
-		    !zfs_bit(file->dirty, dirty.record))
-			continue;
-		zfs_bit_set(file->dirty, dirty.record, false);
-		if (zfs_bit(file->committed, dirty.record))
-			zfs_bit_set(file->committed, dirty.record, false);
-		else
-			record_write(mount, file, dirty.record);
+		if (ahead->record < at->record_count)
+			__builtin_prefetch(&at->records[(size_t)ahead->record * at->copies], 1);
 	}
+	if (file->is_metadata != is_metadata || dirty.record >= file->record_count ||
+	    !zfs_bit(file->dirty, dirty.record))
+		return;
+	zfs_bit_set(file->dirty, dirty.record, false);
+	if (zfs_bit(file->committed, dirty.record)) {
+		zfs_bit_set(file->committed, dirty.record, false);
+		return;
+	}
+	/* On account of whoever wrote it; what all share, on nobody's. */
+	cache_stream(mount->cache, is_metadata ? 0 : dirty.stream);
+	record_write(mount, file, dirty.record);
+	cache_stream(mount->cache, 0);
 }
 
 static void indirect_write(struct filesystem_mount *mount, uint32_t file, int level, uint32_t index)
@@ -139,54 +145,41 @@ static void indirect_write(struct filesystem_mount *mount, uint32_t file, int le
 	struct filesystem_state *fs = mount->state;
 	struct zfs_file *at = &fs->files.at[file];
 	struct zfs_indirect *block;
+	uint32_t units;
 
 	if (index >= at->indirect_count[level] || !at->indirect[level][index].is_dirty)
 		return;
 	block = &at->indirect[level][index];
 	block->is_dirty = false;
-	for (int copy = 0; copy < 2; copy++)
-		if (block->at[copy])
-			zfs_block_free(fs, block->at[copy], block->units);
-	block->units = zfs_indirect_units(at, level, index);
-	for (int copy = 0; copy < 2; copy++)
-		block->at[copy] = zfs_block_write(mount, block->units, true);
+	units = zfs_indirect_units(at, level, index);
+	zfs_block_rewrite(mount, units, block->units, block->at, 2, true);
+	block->units = units;
 	fs->figures.metadata_bytes += (uint64_t)block->units * 2 * ZFS_UNIT_BYTES;
 	*array_push(&fs->indirect_syncing) =
-		(struct zfs_dirty){file, (uint32_t)level << 31 | index};
+		(struct zfs_written){file, (uint32_t)level << 31 | index};
 }
 
-/* Each level after the one below it. */
-static void indirects_write(struct filesystem_mount *mount)
+static void pool_write(struct filesystem_mount *mount)
 {
 	struct filesystem_state *fs = mount->state;
-
-	for (int level = 0; level < 2; level++) {
-		uint32_t shift = ZFS_POINTER_SHIFT * (uint32_t)(level + 1);
-
-		mount_then(mount);
-		for (size_t i = 0; i < fs->syncing.count; i++)
-			indirect_write(mount, fs->syncing.at[i].file, level,
-				       fs->syncing.at[i].record >> shift);
-	}
-}
-
-static void pool_write(struct filesystem_mount *mount, uint64_t changes)
-{
-	struct filesystem_state *fs = mount->state;
-	uint64_t blocks = POOL_BLOCKS + 3 * (changes * MAP_ENTRY_BYTES / ZFS_UNIT_BYTES + 1);
+	uint64_t blocks = POOL_BLOCKS;
 
 	if (!fs->space)
 		return;
+	if (fs->maps)
+		zfs_maps_write(mount);
+	else
+		blocks += 3 * (zfs_space_changes(fs->space) * LOG_ENTRY_BYTES / ZFS_UNIT_BYTES + 1);
 	for (size_t i = 0; i < fs->pool.count; i++)
-		zfs_space_free(fs->space, fs->pool.at[i].at, fs->pool.at[i].units);
+		zfs_block_free(fs, fs->pool.at[i], 1);
 	fs->pool.count = 0;
 	for (uint64_t i = 0; i < blocks; i++) {
-		struct zfs_extent pieces[ZFS_PIECES_MAX];
+		uint32_t address = 0;
 
-		if (!zfs_space_allocate(fs->space, 1, ZFS_SPACE_BLOCK, pieces))
+		zfs_block_rewrite(mount, 1, 1, &address, 1, true);
+		if (!address)
 			return;
-		mount_write(mount, (uint64_t)pieces[0].at * ZFS_UNIT_BYTES, ZFS_UNIT_BYTES);
-		*array_push(&fs->pool) = pieces[0];
+		*array_push(&fs->pool) = address;
 	}
 	fs->figures.metadata_bytes += blocks * ZFS_UNIT_BYTES;
 }
@@ -220,8 +213,9 @@ static void group_begin(struct filesystem_mount *mount)
 	typeof(fs->dirty) empty = fs->syncing;
 	typeof(fs->log.blocks) no_blocks = fs->log.blocks_syncing;
 
-	assert(!fs->is_syncing && empty.count == 0 && no_blocks.count == 0);
-	fs->is_syncing = true;
+	assert(fs->stage == ZFS_IDLE && empty.count == 0 && no_blocks.count == 0);
+	fs->stage = ZFS_RECORDS;
+	fs->stage_next = 0;
 	fs->syncing = fs->dirty;
 	fs->dirty = empty;
 	fs->dirty_syncing_bytes = fs->dirty_open_bytes;
@@ -233,18 +227,120 @@ static void group_begin(struct filesystem_mount *mount)
 	fs->txg++;
 	fs->txg_opened_ns = mount->now_ns;
 	fs->figures.txgs++;
-
 	if (fs->syncing.count > 1)
 		qsort(fs->syncing.at, fs->syncing.count, sizeof(fs->syncing.at[0]), by_place);
-	mount_then(mount);
-	records_write(mount, false);
-	mount_then(mount);
-	records_write(mount, true);
-	indirects_write(mount);
-	mount_then(mount);
-	pool_write(mount, fs->syncing.count);
-	uberblocks_write(mount);
-	zfs_space_pay(mount);
+}
+
+/* One step of the present stage. False: the stage is over. */
+static bool stage_step(struct filesystem_mount *mount)
+{
+	struct filesystem_state *fs = mount->state;
+	size_t i = fs->stage_next++;
+	const struct zfs_dirty *dirty;
+
+	if (fs->stage == ZFS_POOL) {
+		if (i == 0)
+			pool_write(mount);
+		else
+			uberblocks_write(mount);
+		return i == 0;
+	}
+	if (i >= fs->syncing.count)
+		return false;
+	dirty = &fs->syncing.at[i];
+	if (fs->stage == ZFS_RECORDS)
+		dirty_write(mount, i, false);
+	else if (fs->stage == ZFS_METADATA)
+		dirty_write(mount, i, true);
+	else if (fs->stage == ZFS_LEVEL_1)
+		indirect_write(mount, dirty->file, 0, dirty->record >> ZFS_POINTER_SHIFT);
+	else
+		indirect_write(mount, dirty->file, 1, dirty->record >> 2 * ZFS_POINTER_SHIFT);
+	return true;
+}
+
+/* vdev_queue_max_async_writes(): the more is dirty, the more writes are under way at once. */
+static uint32_t writes_at_once(const struct filesystem_state *fs)
+{
+	uint64_t dirty = fs->dirty_open_bytes + fs->dirty_syncing_bytes;
+	uint64_t least = fs->dirty_max * WRITES_LEAST_PERCENT / 100,
+		 most = fs->dirty_max * WRITES_MOST_PERCENT / 100;
+
+	if (dirty < least)
+		return WRITES_LEAST;
+	if (dirty >= most)
+		return WRITES_MOST;
+	return (uint32_t)((dirty - least) * (WRITES_MOST - WRITES_LEAST) / (most - least)) +
+	       WRITES_LEAST;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct io *one = a, *other = b;
+
+	return one->offset < other->offset ? -1 : one->offset > other->offset;
+}
+
+/*
+ * A device's writes wait in the order of their places, those of a hundred blocks at a time: as many
+ * are placed ahead of being written (zio_dva_throttle(): ten times the most that are under way).
+ */
+static void writes_sort(struct io_list *list)
+{
+	size_t first = 0;
+
+	for (size_t i = 1; i <= list->at.count; i++) {
+		bool begins_phase = list->at.at[first].begins_phase;
+
+		if (i < list->at.count && i - first < WRITES_QUEUED &&
+		    !list->at.at[i].begins_phase && list->at.at[i].kind == IO_WRITE)
+			continue;
+		if (list->at.at[first].kind == IO_WRITE) {
+			list->at.at[first].begins_phase = false;
+			qsort(&list->at.at[first], i - first, sizeof(list->at.at[0]), by_offset);
+			list->at.at[first].begins_phase = begins_phase;
+		}
+		first = i;
+	}
+}
+
+static uint64_t pay(struct filesystem_mount *mount, struct zfs_space_paid *sum)
+{
+	struct zfs_space_paid held = zfs_space_pay(mount);
+
+	sum->place_ns += held.place_ns;
+	sum->load_ns += held.load_ns;
+	return sum->place_ns + sum->load_ns;
+}
+
+/* As much of the group as the allocator finds a place for in so long, stage after stage. */
+static void group_part(struct filesystem_mount *mount)
+{
+	enum { STEPS = 16 };
+	struct filesystem_state *fs = mount->state;
+	struct zfs_space_paid held = {0};
+	uint64_t allocations = fs->space ? zfs_space_work(fs->space)->allocations : 0;
+
+	if (mount->io)
+		mount->io->depth = writes_at_once(fs);
+	for (uint32_t steps = 1; fs->stage != ZFS_WRITTEN; steps++) {
+		if (!stage_step(mount)) {
+			fs->stage++;
+			fs->stage_next = 0;
+			mount_then(mount);
+		}
+		if (steps % STEPS == 0 && pay(mount, &held) >= PART_NS && mount->io)
+			break;
+	}
+	(void)pay(mount, &held);
+	if (!mount->io || !fs->space)
+		return;
+	writes_sort(mount->io);
+	allocations = zfs_space_work(fs->space)->allocations - allocations;
+	fs->loading_until_ns = mount->now_ns + held.load_ns;
+	fs->locked_until_ns = fs->loading_until_ns + held.place_ns;
+	fs->lock_hold_ns = allocations ? held.place_ns / allocations : 0;
+	mount->io->sleep_ns += held.load_ns + held.place_ns;
 }
 
 /* It is on the device: what it held is clean, unless the open group has changed it again. */
@@ -268,12 +364,12 @@ static void group_end(struct filesystem_mount *mount)
 				     zfs_record_units(file, dirty.record) * ZFS_UNIT_BYTES);
 	}
 	for (size_t i = 0; i < fs->indirect_syncing.count; i++) {
-		struct zfs_dirty dirty = fs->indirect_syncing.at[i];
-		int level = (int)(dirty.record >> 31);
-		uint32_t index = dirty.record & ~(1u << 31);
-		struct zfs_file *file = &fs->files.at[dirty.file];
+		struct zfs_written written = fs->indirect_syncing.at[i];
+		int level = (int)(written.index >> 31);
+		uint32_t index = written.index & ~(1u << 31);
+		struct zfs_file *file = &fs->files.at[written.file];
 		uint64_t key =
-			zfs_key(level ? ZFS_KEY_LEVEL_2 : ZFS_KEY_LEVEL_1, dirty.file, index);
+			zfs_key(level ? ZFS_KEY_LEVEL_2 : ZFS_KEY_LEVEL_1, written.file, index);
 
 		if (index < file->indirect_count[level] && !file->indirect[level][index].is_dirty &&
 		    arc_is_dirty(fs->arc, key))
@@ -287,14 +383,23 @@ static void group_end(struct filesystem_mount *mount)
 	fs->log.name_bytes[1] = 0;
 	fs->syncing.count = fs->indirect_syncing.count = 0;
 	fs->dirty_syncing_bytes = 0;
-	fs->is_syncing = false;
-	if (fs->space)
-		zfs_space_txg_end(fs->space);
+	fs->stage = ZFS_IDLE;
+	mount->reached = fs->txg - 1;
+	fs->figures.group_ns += mount->now_ns - fs->txg_opened_ns;
+	if (mount->now_ns - fs->txg_opened_ns > fs->figures.group_ns_most)
+		fs->figures.group_ns_most = mount->now_ns - fs->txg_opened_ns;
+	if (fs->space) {
+		zfs_space_txg_end(fs->space, mount->now_ns);
+		(void)zfs_space_pay(mount);
+	}
 }
 
 /* ---- files that are gone ---- */
 
-/* The pointers to a file's blocks are in its level-1 blocks: they must be read to free them. */
+/*
+ * zfs_rmnode(): the pointers to a file's blocks are in its level-1 blocks: they must be read to free
+ * them. As long as somebody has it open it stays (zfs_unlinked_add()).
+ */
 static void dying_free(struct filesystem_mount *mount, uint32_t file)
 {
 	struct filesystem_state *fs = mount->state;
@@ -319,21 +424,39 @@ static void all_dying_free(struct filesystem_mount *mount)
 {
 	struct filesystem_state *fs = mount->state;
 
-	for (size_t i = 0; i < fs->dying.count; i++)
-		dying_free(mount, fs->dying.at[i]);
-	fs->dying.count = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < fs->dying.count; i++) {
+		uint32_t file = fs->dying.at[i];
+
+		if (cache_file_is_held(mount->cache, file))
+			fs->dying.at[kept++] = file;
+		else
+			dying_free(mount, file);
+	}
+	fs->dying.count = kept;
 }
 
 /* ---- when ---- */
 
+void zfs_txg_want(struct filesystem_state *fs, uint64_t txg)
+{
+	fs->txg_wanted = txg > fs->txg_wanted ? txg : fs->txg_wanted;
+}
+
 static bool is_due(const struct filesystem_mount *mount)
 {
 	const struct filesystem_state *fs = mount->state;
+	const struct zfs_version *version = fs->version;
+	uint64_t most = version->close_bytes ? version->close_bytes
+					     : fs->dirty_max * version->close_percent / 100;
 
+	if (fs->txg_wanted >= fs->txg)
+		return true;
 	if (fs->dirty.count == 0)
 		return false;
 	return mount->now_ns - fs->txg_opened_ns >= TXG_SECONDS * NS_PER_SECOND ||
-	       fs->dirty_open_bytes > fs->dirty_max * SYNC_PERCENT / 100;
+	       fs->dirty_open_bytes > most;
 }
 
 /* Called again when all that it asked for the last time is done. */
@@ -341,12 +464,17 @@ void zfs_background(struct filesystem_mount *mount)
 {
 	struct filesystem_state *fs = mount->state;
 
-	cache_stream(mount->cache, 0); /* on nobody's account: a group has everybody's */
-	if (fs->is_syncing)
+	cache_stream(mount->cache, 0);
+	if (fs->stage == ZFS_WRITTEN)
 		group_end(mount);
-	all_dying_free(mount);
-	if (is_due(mount))
-		group_begin(mount);
+	if (fs->stage == ZFS_IDLE) {
+		all_dying_free(mount);
+		if (is_due(mount))
+			group_begin(mount);
+	}
+	if (fs->stage != ZFS_IDLE)
+		group_part(mount);
+	mount->goes_on = fs->stage != ZFS_IDLE;
 }
 
 void zfs_tick(struct filesystem_mount *mount)
@@ -356,6 +484,7 @@ void zfs_tick(struct filesystem_mount *mount)
 	all_dying_free(mount);
 	if (is_due(mount)) {
 		group_begin(mount);
+		group_part(mount);
 		group_end(mount);
 	}
 }
