@@ -128,10 +128,13 @@ $(OBJ)/src/%.bpf.o: src/%.bpf.c $(BUILD)/flags
 	$(call say,BPF,$<)
 	$(BPF_CLANG) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(OBJ)/src/machine/kernel/probe.o: src/machine/kernel/probe.c $(OBJ)/src/machine/kernel/probe.bpf.o $(BUILD)/flags
+# NAME.bpf.c is taken in by the NAME.c beside it.
+BPF_SOURCES := $(shell find src -name '*.bpf.c' | LC_ALL=C sort)
+
+$(BPF_SOURCES:%.bpf.c=$(OBJ)/%.o): $(OBJ)/%.o: %.c $(OBJ)/%.bpf.o $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(CC) $(ALL_CFLAGS) -DPROBE_OBJECT='"$(@:.o=.bpf.o)"' -MMD -MP -c -o $@ $<
+	$(CC) $(ALL_CFLAGS) -DBPF_OBJECT='"$(@:.o=.bpf.o)"' -MMD -MP -c -o $@ $<
 
 # The script that it takes in as it is.
 $(OBJ)/src/machine/kernel/guest_init.o: src/machine/kernel/guest_init.sh
@@ -312,4 +315,4 @@ FORCE:
 .DELETE_ON_ERROR:
 .SECONDARY:
 
--include $(OBJECTS:.o=.d) $(OBJ)/src/machine/kernel/probe.bpf.d $(TEST_OBJECTS:.o=.d) $(BENCH_SOURCES:%.c=$(OBJ)/%.d)
+-include $(OBJECTS:.o=.d) $(BPF_SOURCES:%.c=$(OBJ)/%.d) $(TEST_OBJECTS:.o=.d) $(BENCH_SOURCES:%.c=$(OBJ)/%.d)

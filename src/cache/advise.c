@@ -46,7 +46,7 @@ static void advise_dontneed_part(struct cache *cache, uint32_t file, uint64_t fi
 			index++;
 			continue;
 		}
-		index = folio_end(cache, slot);
+		index = folio_end(cache, slot, index);
 		if (page_index_of(cache, page) < first || index > last)
 			continue; /* a folio that straddles the edge stays */
 		if (!(page->bits &

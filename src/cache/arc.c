@@ -19,6 +19,7 @@
  */
 #include "cache/arc_private.h"
 
+#include "base/prefetch.h"
 #include "base/size.h"
 
 enum {
@@ -60,15 +61,15 @@ void arc_prefetch(const struct arc *arc, uint64_t key, enum arc_prefetch step)
 
 	switch (step) {
 	case ARC_PREFETCH_BUCKET:
-		__builtin_prefetch(&arc->buckets[bucket_of(arc, key)]);
+		prefetch_read(&arc->buckets[bucket_of(arc, key)]);
 		break;
 	case ARC_PREFETCH_HEADER:
-		__builtin_prefetch(&headers[arc->buckets[bucket_of(arc, key)]], 1);
+		prefetch_write(&headers[arc->buckets[bucket_of(arc, key)]]);
 		break;
 	case ARC_PREFETCH_NEIGHBOURS:
 		id = find(arc, key);
-		__builtin_prefetch(&headers[headers[id].prev], 1);
-		__builtin_prefetch(&headers[headers[id].next], 1);
+		prefetch_write(&headers[headers[id].prev]);
+		prefetch_write(&headers[headers[id].next]);
 		break;
 	}
 }
@@ -228,7 +229,7 @@ static void push_dbuf(struct arc *arc, uint32_t id)
 	while (arc->dbuf_bytes > target) {
 		uint32_t oldest = arc->headers.at[ARC_LIST_DBUF].prev;
 
-		__builtin_prefetch(&arc->headers.at[arc->headers.at[oldest].prev], 1);
+		prefetch_write(&arc->headers.at[arc->headers.at[oldest].prev]);
 		pull(arc, oldest);
 		push_evictable(arc, oldest);
 	}
@@ -268,10 +269,9 @@ uint64_t arc_evict_from(struct arc *arc, enum arc_state state, enum arc_type typ
 
 		newer = header->prev;
 		scout = arc->headers.at[scout].prev;
-		__builtin_prefetch(&arc->headers.at[arc->headers.at[scout].prev], 1);
+		prefetch_write(&arc->headers.at[arc->headers.at[scout].prev]);
 		if (state > ARC_MFU)
-			__builtin_prefetch(
-				&arc->buckets[bucket_of(arc, arc->headers.at[scout].key)], 1);
+			prefetch_write(&arc->buckets[bucket_of(arc, arc->headers.at[scout].key)]);
 		if (state <= ARC_MFU && header->bits & ARC_IS_PREFETCHED &&
 		    now_ms - header->access_ms < PREFETCH_YOUNG_MS)
 			continue;

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/prefetch.h"
 #include "cache/bare.h"
 
 enum { BARE_LINE_ENTRIES = 15, BARE_BATCH = 32 };
@@ -232,19 +233,19 @@ bare_run_with(struct bare *bare, const struct policy *policy, const uint64_t *ke
 		for (size_t i = 0; i < batch; i++) {
 			hashes[i] = bare_hash(keys[i]);
 			lines[i] = &bare->lines[bare_line_of(bare, hashes[i])];
-			__builtin_prefetch(lines[i]);
+			prefetch_read(lines[i]);
 		}
 		for (size_t i = 0; i < batch; i++) {
 			guesses[i] = bare_guess(bare, lines[i], hashes[i]);
-			__builtin_prefetch(&pages[guesses[i]], 1);
+			prefetch_write(&pages[guesses[i]]);
 			if (policy->ghosts)
-				__builtin_prefetch(
-					bare_own(bare, guesses[i], policy->ghosts->slot_bytes), 1);
+				prefetch_write(
+					bare_own(bare, guesses[i], policy->ghosts->slot_bytes));
 		}
 		/* With ghosts the records are many: what is beside these in their lists, too. */
 		for (size_t i = 0; policy->ghosts && i < batch; i++) {
-			__builtin_prefetch(&pages[pages[guesses[i]].prev], 1);
-			__builtin_prefetch(&pages[pages[guesses[i]].next], 1);
+			prefetch_write(&pages[pages[guesses[i]].prev]);
+			prefetch_write(&pages[pages[guesses[i]].next]);
 		}
 		for (size_t i = 0; i < batch; i++) {
 			uint32_t slot = guesses[i];

@@ -75,7 +75,7 @@ void cache_block_hold(struct cache *cache, uint32_t file, uint64_t index)
  */
 bool cache_block_commit(struct cache *cache, uint32_t file, uint64_t index)
 {
-	page_set_dirty(cache, cache_lookup(cache, file, index), index);
+	folio_set_dirty(cache, cache_lookup(cache, file, index), index, index + 1);
 	if (cache->rules.journal_blocks > 0 && cache->domain.is_cgroup)
 		return true;
 	cache_block_release(cache, file, index);

@@ -254,15 +254,14 @@ uint32_t cache_stream_of(const struct cache *cache)
 	return cache->stream;
 }
 
-void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan)
+bool cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan)
 {
 	if (now_ns > cache->now_ns)
 		cache->now_ns = now_ns;
 	if (cache->rules.lazy_statistics &&
 	    cache->now_ns - cache->domain.published_ns >= PUBLISH_SECONDS * NS_PER_SECOND)
 		cache_publish(cache);
-	if (cache->domain.dirty_pages > 0 || cache->flushed_bytes > 0)
-		writeback_balance(cache, plan);
+	return writeback_balance(cache, plan);
 }
 
 /*
@@ -370,7 +369,7 @@ void cache_counters(const struct cache *cache, uint32_t stream, struct counters 
 	counters->inactive_file_pages = cache->domain.list_pages[LIST_INACTIVE];
 	counters->dirty_pages = cache->domain.dirty_pages;
 	counters->slab_bytes = cache->domain.slab_bytes;
-	counters->pinned_bytes = cache->pinned_bytes;
+	counters->pinned_bytes = cache->pinned_bytes + bytes_from_pages(cache->domain.held_pages);
 }
 
 uint64_t cache_blame(const struct cache *cache, uint32_t victim, uint32_t evictor)
@@ -435,9 +434,9 @@ static void check_lists(const struct cache *cache)
 	if (cache->is_bare)
 		assert(cache->domain.usage_pages == pages_in_lists);
 	else
-		assert(cache->domain.usage_pages == pages_in_lists + cache->domain.slab_pages +
-							    cache->domain.stock_pages +
-							    cache->domain.arc_pages);
+		assert(cache->domain.usage_pages ==
+		       pages_in_lists + cache->domain.slab_pages + cache->domain.held_pages +
+			       cache->domain.stock_pages + cache->domain.arc_pages);
 	assert(bytes_from_pages(cache->domain.slab_pages) ==
 	       cache->domain.slab_bytes + cache->domain.object_stock_bytes +
 		       cache->domain.object_left_bytes);
@@ -473,7 +472,7 @@ static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty,
 				       index < page_index_of(cache, page) + page_count(page));
 				here++;
 			} else {
-				assert(!(at->dirty >> i & 1));
+				assert(!(head->dirty >> i & 1));
 				assert(!(at->high[i] & HIGH_SHADOW) || at->high[i] & HIGH_EVICTED);
 				shadows += (at->high[i] & HIGH_SHADOW) != 0;
 			}
@@ -482,11 +481,11 @@ static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty,
 		assert((here + shadows > 0) == (head->charged != NODE_NOT_LIVE));
 		assert((here == 0 && shadows > 0 && head->charged == NODE_LIVE_CHARGED) ==
 		       !!(head->lists & NODE_ON_SHADOW_LIST));
-		assert(!at->dirty || head->lists & NODE_ON_DIRTY_CHAIN);
+		assert(!head->dirty || head->lists & NODE_ON_DIRTY_CHAIN);
 		resident += here;
 		live += head->charged == NODE_LIVE_CHARGED;
 		*shadow_nodes += here == 0 && shadows > 0 && head->charged == NODE_LIVE_CHARGED;
-		file_dirty += (uint64_t)__builtin_popcountll(at->dirty);
+		file_dirty += (uint64_t)__builtin_popcountll(head->dirty);
 	}
 	assert(resident == file->resident_pages && live == file->node_live);
 	assert(!file_dirty || file->state & FILE_DIRTY);

@@ -160,8 +160,17 @@ uint32_t cache_stream_of(const struct cache *cache);
 /* One more operation begins: statistics that are read every so many are. */
 void cache_operation(struct cache *cache);
 
-/* Time only goes forward. Runs what is due: statistics published, expired dirty pages written. */
-void cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan);
+/*
+ * Processes hold so many bytes from now on, besides config.pinned_bytes: whole pages, charged one by
+ * one as they are touched. They cannot be reclaimed (no swap); more than fits is charged all the same.
+ */
+void cache_pin(struct cache *cache, uint64_t bytes);
+
+/*
+ * Time only goes forward. Runs what is due: statistics published, expired dirty pages written. False:
+ * nothing was written, neither now nor during reclaim since the last time.
+ */
+bool cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan);
 
 /* ---- open files ---- */
 
@@ -211,14 +220,13 @@ enum cache_prefetch {
 	CACHE_PREFETCH_INDEX,
 	CACHE_PREFETCH_RECORD,
 	CACHE_PREFETCH_NEIGHBOURS,
-	CACHE_PREFETCH_WRITE, /* what a write touches besides: beside the second step */
 };
 void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 		    enum cache_prefetch step);
 /* What an open file remembers will be looked at. */
 void cache_prefetch_open(const struct cache *cache, uint32_t handle);
-/* The same as cache_prefetch() of a file, by its number. */
-void cache_prefetch_file(const struct cache *cache, uint32_t file, uint64_t offset,
+/* The same as cache_prefetch() of some pages of a file, by its number. */
+void cache_prefetch_file(const struct cache *cache, uint32_t file, uint64_t index, uint32_t pages,
 			 enum cache_prefetch step);
 
 /* A buffered write; grows the file. As cache_read(). */
@@ -325,6 +333,7 @@ size_t cache_flushed(struct cache *cache, struct cache_run *runs, size_t most);
  */
 uint64_t cache_dirty_allowed(const struct cache *cache);
 
+uint64_t cache_dirty_pages(const struct cache *cache);
 /* How many files have dirty pages. */
 uint64_t cache_dirty_files(const struct cache *cache);
 

@@ -24,6 +24,7 @@
 
 #include "base/array.h"
 #include "base/memory.h"
+#include "base/prefetch.h"
 #include "base/size.h"
 #include "cache/cache.h"
 #include "cache/policy.h"
@@ -94,21 +95,20 @@ enum { NODE_SHIFT = 6, NODE_PAGES = 1 << NODE_SHIFT };
 struct node {
 	uint32_t low[NODE_PAGES];
 	uint16_t high[NODE_PAGES];
-	uint64_t dirty; /* bit per page */
 	/* bit per page: has a block on the device, where file->backed_pages does not say so */
 	uint64_t stored;
 	uint32_t shadow_prev, shadow_next; /* the shadow list */
-	uint32_t dirty_next;               /* the file's dirty chain */
 };
-static_assert(sizeof(struct node) == 416, "6.5 bytes a page");
+static_assert(sizeof(struct node) == 400, "6.25 bytes a page");
 
 enum node_charge { NODE_NOT_LIVE, NODE_LIVE_FREE /* a one-page file's */, NODE_LIVE_CHARGED };
 enum { NODE_ON_DIRTY_CHAIN = 1, NODE_ON_SHADOW_LIST = 2, NODE_HAS_TABLE = 4 /* mapped */ };
 
 /*
- * What a miss needs of a node beside its page's own entry. Apart from the nodes, which do not fit
- * into the processor's caches where the heads do: finding a node and counting its pages wait for no
- * memory. They move when a node is made: hold no pointer to one across index_insert().
+ * What a miss or a write needs of a node beside its page's own entry. Apart from the nodes, which do
+ * not fit into the processor's caches where the heads do: finding a node, counting its pages and
+ * walking along the dirty ones wait for no memory. They move when a node is made: hold no pointer to
+ * one across index_insert().
  */
 struct node_head {
 	uint32_t file;
@@ -116,10 +116,18 @@ struct node_head {
 	uint32_t next_node; /* of the same file */
 	uint8_t resident_pages;
 	uint8_t shadow_count;
-	uint8_t charged; /* enum node_charge */
-	uint8_t lists;   /* NODE_ON_... */
+	uint8_t charged;     /* enum node_charge */
+	uint8_t lists;       /* NODE_ON_... */
+	uint64_t dirty;      /* bit per page */
+	uint32_t dirty_next; /* the file's dirty chain */
 };
-static_assert(sizeof(struct node_head) == 16, "a quarter of a byte a page");
+static_assert(sizeof(struct node_head) == 32, "half a byte a page");
+
+/* Bits first .. end - 1 of a node's pages; first < end <= NODE_PAGES. */
+static inline uint64_t bits_between(uint64_t first, uint64_t end)
+{
+	return UINT64_MAX << first & UINT64_MAX >> (NODE_PAGES - end);
+}
 
 enum { NODES_PER_BLOCK = 1 << 16, DIRECTORY_CHUNKS_MAX = 1 << 20 /* 256 GiB */ };
 
@@ -253,7 +261,8 @@ struct lists_summed {
 struct domain {
 	bool is_cgroup;
 	uint64_t limit_pages; /* without pinned memory */
-	uint64_t usage_pages; /* charged: file pages, kernel pages, stock */
+	uint64_t usage_pages; /* charged: file pages, kernel pages, stock, held_pages */
+	uint64_t held_pages;  /* by processes, of their own: cache_pin() */
 	uint64_t stock_pages; /* charged ahead (the CPU's stock) */
 	uint64_t slab_bytes;  /* in use */
 	uint64_t
@@ -424,12 +433,18 @@ static inline uint32_t page_file(const struct cache *cache, const struct page *p
 	return cache->index.heads[page->node].file;
 }
 
-/* One past the last page of the folio at this slot. */
-static inline uint64_t folio_end(const struct cache *cache, uint32_t slot)
+/* One past the last page of the folio at this slot, which has this page. */
+static inline uint64_t folio_end(const struct cache *cache, uint32_t slot, uint64_t page_index)
 {
-	const struct page *page = &cache->queue.pages[slot];
+	return (page_index | (page_count(&cache->queue.pages[slot]) - 1)) + 1;
+}
 
-	return page_index_of(cache, page) + page_count(page);
+/* The node of the folio's pages from `done` on, a multiple of NODE_PAGES. */
+static inline uint32_t folio_node(struct cache *cache, const struct page *page, uint32_t done)
+{
+	if (done == 0)
+		return page->node;
+	return cache_node_find(cache, page_file(cache, page), page_index_of(cache, page) + done);
 }
 
 /* What an eviction will write in the index. The page may be a free slot's, or a list's head. */
@@ -437,9 +452,9 @@ static inline void page_prefetch_index(const struct cache *cache, const struct p
 {
 	const struct node *node = index_node(&cache->index, page->node);
 
-	__builtin_prefetch(&node->low[page->bits & PAGE_OFFSET_MASK], 1);
-	__builtin_prefetch(&node->high[page->bits & PAGE_OFFSET_MASK], 1);
-	__builtin_prefetch(&cache->index.heads[page->node], 1);
+	prefetch_write(&node->low[page->bits & PAGE_OFFSET_MASK]);
+	prefetch_write(&node->high[page->bits & PAGE_OFFSET_MASK]);
+	prefetch_write(&cache->index.heads[page->node]);
 }
 
 /*
@@ -466,8 +481,8 @@ static inline void page_mark(struct cache *cache, uint32_t slot)
 bool page_is_stored(struct cache *cache, uint32_t file, uint64_t page_index);
 /* Moves between lists keep the sums. */
 void page_list_move(struct cache *cache, uint32_t slot, enum list to, bool to_oldest);
-/* Dirty state of one page of a folio. */
-void page_set_dirty(struct cache *cache, uint32_t slot, uint64_t page_index);
+/* Pages first .. end - 1, all of one folio, are dirty. */
+void folio_set_dirty(struct cache *cache, uint32_t slot, uint64_t first, uint64_t end);
 void page_add_buffers(struct cache *cache, uint32_t slot);
 /* The index node of this page, made if there is none; nobody pays for it before it holds something. */
 uint32_t page_node_make(struct cache *cache, uint32_t file, uint64_t page_index);
@@ -530,7 +545,8 @@ enum allocation {
 	ALLOCATION_DENTRY,
 	ALLOCATION_INODE_READ,
 	ALLOCATION_INODE_MAKE,
-	ALLOCATION_JOURNAL
+	ALLOCATION_JOURNAL,
+	ALLOCATION_ANONYMOUS /* alloc_anon_folio(): GFP_HIGHUSER_MOVABLE */
 };
 
 static inline void cache_enter(struct cache *cache, enum allocation allocation)
@@ -550,6 +566,7 @@ static inline void cache_enter(struct cache *cache, enum allocation allocation)
 		cache->fs_allowed = !fs->writes_without_fs;
 		break;
 	case ALLOCATION_DENTRY:
+	case ALLOCATION_ANONYMOUS:
 		cache->fs_allowed = true;
 		break;
 	case ALLOCATION_INODE_READ:
@@ -628,8 +645,11 @@ bool writeback_file(struct cache *cache, uint32_t file, uint64_t first, uint64_t
 void writeback_settle(struct cache *cache, const struct cache_plan *plan, uint32_t first_run);
 void writeback_file_dirtied(struct cache *cache, uint32_t file);
 void writeback_file_cleaned(struct cache *cache, uint32_t file); /* off the dirty list */
-/* The flusher: what reclaim asked for, what is over the background limit, what is 30 s old. */
-void writeback_balance(struct cache *cache, struct cache_plan *plan);
+/*
+ * The flusher: what reclaim asked for, what is over the background limit, what is 30 s old. False:
+ * nothing is.
+ */
+bool writeback_balance(struct cache *cache, struct cache_plan *plan);
 void writeback_flush(struct cache *cache);
 
 #endif

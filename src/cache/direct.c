@@ -61,7 +61,7 @@ bool cache_range_is_dirty(struct cache *cache, uint32_t file, uint64_t offset, u
 		if (slot && cache->queue.pages[slot].bits & (PAGE_DIRTY | PAGE_WRITEBACK))
 			return true;
 		if (slot)
-			index = folio_end(cache, slot);
+			index = folio_end(cache, slot, index);
 		else if (cache_node_find(cache, file, index))
 			index++;
 		else
@@ -84,7 +84,7 @@ void cache_direct_drop(struct cache *cache, uint32_t file, uint64_t offset, uint
 			continue;
 		}
 		if (slot) {
-			index = folio_end(cache, slot);
+			index = folio_end(cache, slot, index);
 			if (!(cache->queue.pages[slot].bits & PAGE_LOCKED))
 				page_remove(cache, slot);
 			continue;

@@ -242,6 +242,22 @@ void slab_charge(struct cache *cache, int64_t bytes)
 	}
 }
 
+void cache_pin(struct cache *cache, uint64_t bytes)
+{
+	struct domain *domain = &cache->domain;
+	uint64_t pages = pages_from_bytes_up(bytes);
+
+	cache_enter(cache, ALLOCATION_ANONYMOUS);
+	if (pages < domain->held_pages) {
+		domain_uncharge(cache, domain->held_pages - pages);
+		domain->held_pages = pages;
+	}
+	while (domain->held_pages < pages) {
+		(void)domain_charge(cache, 1, CHARGE_ALWAYS);
+		domain->held_pages++;
+	}
+}
+
 bool cache_in_memory(const struct cache *cache)
 {
 	return !cache->domain.is_full;

@@ -142,7 +142,7 @@ bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *off
 		if (write) {
 			slot = cache_lookup(cache, open->file, index);
 			page_add_buffers(cache, slot);
-			page_set_dirty(cache, slot, index);
+			folio_set_dirty(cache, slot, index, index + 1);
 		}
 		cache_counted(cache)->page_accesses++;
 	}

@@ -99,7 +99,7 @@ static void scouts_advance(struct cache *cache)
 		if (list == LIST_INACTIVE)
 			page_prefetch_index(cache, &pages[slot]);
 		slot = cache->scouts[list] = pages[slot].prev;
-		__builtin_prefetch(&pages[slot], 1);
+		prefetch_write(&pages[slot]);
 	}
 }
 
@@ -184,17 +184,19 @@ uint32_t page_node_make(struct cache *cache, uint32_t file, uint64_t page_index)
  * Make the node of this page, and pay for it if the kernel would have to allocate it now. May
  * reclaim.
  */
-static void node_prepare(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t order)
+static uint32_t node_prepare(struct cache *cache, uint32_t file, uint64_t page_index,
+			     uint32_t order)
 {
 	struct cache_file *at = &cache->files.at[file];
 	uint32_t node = page_node_make(cache, file, page_index);
 
 	if (cache->index.heads[node].charged == NODE_LIVE_CHARGED || order >= NODE_SHIFT ||
 	    at->size_bytes <= PAGE_BYTES || cache->is_bare)
-		return;
+		return node;
 	slab_charge(cache, cache->filesystem.node_bytes);
 	cache->index.heads[node].charged = NODE_LIVE_CHARGED;
 	at->node_live++;
+	return node;
 }
 
 bool page_is_stored(struct cache *cache, uint32_t file, uint64_t page_index)
@@ -263,7 +265,8 @@ static void node_fill(struct cache *cache, uint32_t node, uint32_t first, uint32
 uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t order,
 		     enum insert_reason reason, uint64_t missed_until)
 {
-	uint32_t pages = 1u << order, slot;
+	uint32_t pages = 1u << order, node, slot;
+	struct page *page;
 	struct counters *counted = cache_counted(cache);
 	struct memory memory = {0};
 	bool to_active = false, is_read = reason != INSERT_WRITE;
@@ -278,25 +281,22 @@ uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, ui
 			   : cache->charge_always       ? CHARGE_ALWAYS
 							: CHARGE_RETRY))
 		return 0;
-	for (uint64_t at = page_index; at < page_index + pages; at += NODE_PAGES)
-		node_prepare(cache, file, at, order);
+	node = node_prepare(cache, file, page_index, order);
+	for (uint32_t done = NODE_PAGES; done < pages; done += NODE_PAGES)
+		(void)node_prepare(cache, file, page_index + done, order);
 	slot = slot_take(cache);
 	scouts_advance(cache);
-	for (uint32_t done = 0; done < pages; done += NODE_PAGES) {
-		uint32_t node = cache_node_find(cache, file, page_index + done);
-		uint32_t here = pages < NODE_PAGES ? pages : NODE_PAGES;
-
-		if (done == 0)
-			cache->queue.pages[slot] = (struct page){
-				.node = node,
-				.bits = (uint32_t)(page_index % NODE_PAGES) |
-					order << PAGE_ORDER_SHIFT |
-					cache->stream << PAGE_STREAM_SHIFT |
-					(cache->drops_behind ? PAGE_DROPBEHIND : 0),
-			};
-		node_fill(cache, node, (uint32_t)((page_index + done) % NODE_PAGES), here, slot,
-			  is_read, &memory);
-	}
+	page = &cache->queue.pages[slot];
+	*page = (struct page){
+		.node = node,
+		.bits = (uint32_t)(page_index % NODE_PAGES) | order << PAGE_ORDER_SHIFT |
+			cache->stream << PAGE_STREAM_SHIFT |
+			(cache->drops_behind ? PAGE_DROPBEHIND : 0),
+	};
+	for (uint32_t done = 0; done < pages; done += NODE_PAGES)
+		node_fill(cache, folio_node(cache, page, done),
+			  (uint32_t)((page_index + done) % NODE_PAGES),
+			  pages < NODE_PAGES ? pages : NODE_PAGES, slot, is_read, &memory);
 	cache->files.at[file].resident_pages += pages;
 
 	/* A file system's own blocks are nobody's pages: they count as bytes read only. */
@@ -365,7 +365,7 @@ void page_evict(struct cache *cache, uint32_t slot)
 		high |= HIGH_WORKINGSET;
 
 	for (uint32_t done = 0; done < pages; done += NODE_PAGES) {
-		uint32_t node = cache_node_find(cache, file, page_index + done);
+		uint32_t node = folio_node(cache, page, done);
 		uint32_t first = (uint32_t)((page_index + done) % NODE_PAGES);
 		uint32_t here = pages < NODE_PAGES ? pages : NODE_PAGES;
 		struct node *at = index_node(&cache->index, node);
@@ -390,16 +390,17 @@ void page_remove(struct cache *cache, uint32_t slot)
 	uint32_t pages = page_count(page), file = page_file(cache, page);
 
 	for (uint32_t done = 0; done < pages; done += NODE_PAGES) {
-		uint32_t node = cache_node_find(cache, file, page_index + done);
+		uint32_t node = folio_node(cache, page, done);
 		uint32_t first = (uint32_t)((page_index + done) % NODE_PAGES);
 		uint32_t here = pages < NODE_PAGES ? pages : NODE_PAGES;
 		struct node *at = index_node(&cache->index, node);
+		struct node_head *head = &cache->index.heads[node];
 
 		for (uint32_t i = first; i < first + here; i++) {
 			at->low[i] = 0;
 			at->high[i] = 0;
-			if (at->dirty >> i & 1) {
-				at->dirty &= ~(UINT64_C(1) << i);
+			if (head->dirty >> i & 1) {
+				head->dirty &= ~(UINT64_C(1) << i);
 				cache->domain.dirty_pages--;
 				cache->streams[page_stream(page)].dirty_pages--;
 			}
@@ -414,33 +415,62 @@ void page_remove(struct cache *cache, uint32_t slot)
 
 /* ---- state ---- */
 
-void page_set_dirty(struct cache *cache, uint32_t slot, uint64_t page_index)
+/* Have all pages of `dirty`, from `base` on, a block? */
+static bool are_stored(struct cache *cache, uint32_t file, uint64_t base, uint64_t dirty)
+{
+	for (; dirty; dirty &= dirty - 1)
+		if (!page_is_stored(cache, file, base + (uint64_t)__builtin_ctzll(dirty)))
+			return false;
+	return true;
+}
+
+/* What is dirty beyond the pages that are known to have blocks will have one. */
+static void node_will_be_stored(struct cache_file *file, struct node *node, uint64_t base,
+				uint64_t dirty)
+{
+	for (; dirty; dirty &= dirty - 1) {
+		uint64_t page_index = base + (uint64_t)__builtin_ctzll(dirty);
+
+		if (page_index == file->backed_pages)
+			file->backed_pages++;
+		else if (page_index > file->backed_pages)
+			node->stored |= dirty & -dirty;
+	}
+}
+
+void folio_set_dirty(struct cache *cache, uint32_t slot, uint64_t first, uint64_t end)
 {
 	struct page *page = &cache->queue.pages[slot];
-	uint32_t node = cache_node_find(cache, page_file(cache, page), page_index);
-	struct node *at = index_node(&cache->index, node);
-	struct node_head *head = &cache->index.heads[node];
-	struct cache_file *file = &cache->files.at[head->file];
-	uint64_t bit = UINT64_C(1) << (page_index % NODE_PAGES);
+	uint32_t id = page_file(cache, page), node = page->node;
+	struct cache_file *file = &cache->files.at[id];
 
 	page->bits |= PAGE_DIRTY;
-	if (at->dirty & bit)
-		return;
-	at->dirty |= bit;
-	cache->domain.dirty_pages++;
-	cache->streams[page_stream(page)].dirty_pages++;
-	if (page->bits & PAGE_DROPBEHIND && !page_is_stored(cache, head->file, page_index))
-		page->bits |= PAGE_ALLOCATES;
-	if (page_index == file->backed_pages)
-		file->backed_pages++;
-	else if (page_index > file->backed_pages)
-		at->stored |= bit;
-	if (!(head->lists & NODE_ON_DIRTY_CHAIN)) {
-		head->lists |= NODE_ON_DIRTY_CHAIN;
-		at->dirty_next = file->dirty_chain;
-		file->dirty_chain = node;
+	for (uint64_t next; first < end; first = next) {
+		uint64_t base = first & ~(uint64_t)(NODE_PAGES - 1), dirty, count;
+		struct node_head *head;
+
+		next = base + NODE_PAGES < end ? base + NODE_PAGES : end;
+		if (cache->index.heads[node].chunk != first >> NODE_SHIFT)
+			node = cache_node_find(cache, id, first);
+		head = &cache->index.heads[node];
+		dirty = bits_between(first - base, next - base) & ~head->dirty;
+		if (!dirty)
+			continue;
+		count = (uint64_t)__builtin_popcountll(dirty);
+		head->dirty |= dirty;
+		cache->domain.dirty_pages += count;
+		cache->streams[page_stream(page)].dirty_pages += count;
+		if (page->bits & PAGE_DROPBEHIND && !are_stored(cache, id, base, dirty))
+			page->bits |= PAGE_ALLOCATES;
+		if (next > file->backed_pages)
+			node_will_be_stored(file, index_node(&cache->index, node), base, dirty);
+		if (!(head->lists & NODE_ON_DIRTY_CHAIN)) {
+			head->lists |= NODE_ON_DIRTY_CHAIN;
+			head->dirty_next = file->dirty_chain;
+			file->dirty_chain = node;
+		}
+		writeback_file_dirtied(cache, id);
 	}
-	writeback_file_dirtied(cache, head->file);
 }
 
 /*

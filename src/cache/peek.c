@@ -27,7 +27,7 @@ uint32_t cache_peek(const struct cache *cache, uint32_t file, uint64_t page_inde
 	if (!(low & LOW_RESIDENT))
 		return at->high[page_index % NODE_PAGES] & HIGH_EVICTED ? CACHE_PEEK_EVICTED : 0;
 	bits = cache->queue.pages[low & LOW_MASK].bits;
-	if (at->dirty >> (page_index % NODE_PAGES) & 1)
+	if (cache->index.heads[node].dirty >> (page_index % NODE_PAGES) & 1)
 		state |= CACHE_PEEK_DIRTY;
 	if (bits & PAGE_WRITEBACK)
 		state |= CACHE_PEEK_WRITEBACK;

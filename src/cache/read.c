@@ -61,7 +61,7 @@ static __attribute__((noinline)) uint64_t read_range(struct cache *cache, struct
 			if (!slot || cache->queue.pages[slot].bits & PAGE_LOCKED)
 				break;
 			slots[count++] = slot;
-			next = folio_end(cache, slot);
+			next = folio_end(cache, slot, next);
 			if (cache->queue.pages[slot].bits & PAGE_MARKER) {
 				is_marked = true;
 				break;
@@ -186,63 +186,64 @@ bool cache_read(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_t
 	return true;
 }
 
-void cache_prefetch_file(const struct cache *cache, uint32_t number, uint64_t offset,
+/* What is behind a page's entry. */
+static inline void entry_prefetch(const struct cache *cache, const struct node *node, uint32_t at,
+				  enum cache_prefetch step)
+{
+	const struct page *pages = cache->queue.pages;
+	uint32_t low = node->low[at], slot = low & LOW_MASK;
+
+	if (step == CACHE_PREFETCH_NEIGHBOURS && low & LOW_RESIDENT) {
+		prefetch_write(&pages[pages[slot].prev]);
+		prefetch_write(&pages[pages[slot].next]);
+	} else if (low & LOW_RESIDENT) {
+		prefetch_write(&pages[slot]);
+	} else {
+		/* It will be inserted. */
+		prefetch_write(&node->high[at]);
+	}
+}
+
+void cache_prefetch_file(const struct cache *cache, uint32_t number, uint64_t index, uint32_t pages,
 			 enum cache_prefetch step)
 {
 	const struct cache_file *file = &cache->files.at[number];
-	const struct page *pages = cache->queue.pages;
-	uint64_t page_index = offset >> PAGE_SHIFT;
+	uint64_t chunk = index >> NODE_SHIFT;
+	uint32_t at = index % NODE_PAGES, id;
 	const struct node *node;
-	uint32_t id, low;
 
 	/* With two lists a use moves a page seldom; a queue policy's may move it each time. */
-	if (step == CACHE_PREFETCH_NEIGHBOURS && cache->policy->mark)
-		return;
-	if (page_index >> NODE_SHIFT >= file->directory_chunks)
+	if ((step == CACHE_PREFETCH_NEIGHBOURS && cache->policy->mark) ||
+	    chunk >= file->directory_chunks)
 		return;
 	if (step == CACHE_PREFETCH_DIRECTORY) {
-		__builtin_prefetch(&file->directory[page_index >> NODE_SHIFT]);
+		prefetch_read(&file->directory[chunk]);
 		return;
 	}
-	id = file->directory[page_index >> NODE_SHIFT];
+	id = file->directory[chunk];
 	node = index_node(&cache->index, id);
-	page_index %= NODE_PAGES;
 	if (step == CACHE_PREFETCH_INDEX) {
-		__builtin_prefetch(&node->low[page_index]);
+		prefetch_read(&node->low[at]);
 		return;
 	}
-	if (step == CACHE_PREFETCH_WRITE) {
-		__builtin_prefetch(&node->dirty, 1);
-		return;
-	}
-	low = node->low[page_index];
 	if (step == CACHE_PREFETCH_RECORD)
-		__builtin_prefetch(&cache->index.heads[id], 1);
-	if (low & LOW_RESIDENT) {
-		if (step == CACHE_PREFETCH_RECORD) {
-			__builtin_prefetch(&pages[low & LOW_MASK], 1);
-		} else {
-			__builtin_prefetch(&pages[pages[low & LOW_MASK].prev], 1);
-			__builtin_prefetch(&pages[pages[low & LOW_MASK].next], 1);
-		}
-	} else if (step == CACHE_PREFETCH_RECORD) {
-		/* It will be inserted. */
-		__builtin_prefetch(&node->high[page_index], 1);
-	}
+		prefetch_write(&cache->index.heads[id]);
+	for (uint32_t end = at + pages < NODE_PAGES ? at + pages : NODE_PAGES; at < end; at++)
+		entry_prefetch(cache, node, at, step);
 }
 
 void cache_prefetch(const struct cache *cache, uint32_t handle, uint64_t offset,
 		    enum cache_prefetch step)
 {
-	cache_prefetch_file(cache, cache->opens.at[handle].file, offset, step);
+	cache_prefetch_file(cache, cache->opens.at[handle].file, offset >> PAGE_SHIFT, 1, step);
 }
 
 void cache_prefetch_open(const struct cache *cache, uint32_t handle)
 {
 	const char *at = (const char *)&cache->opens.at[handle];
 
-	__builtin_prefetch(at, 1);
-	__builtin_prefetch(at + sizeof(struct open_file) - 1, 1);
+	prefetch_write(at);
+	prefetch_write(at + sizeof(struct open_file) - 1);
 }
 
 bool cache_bare_access(struct cache *cache, uint32_t file, uint64_t index)

@@ -115,13 +115,12 @@ bool cache_write(struct cache *cache, uint32_t handle, uint64_t *offset, uint64_
 			/* Somebody wants it for longer: __filemap_get_folio(), FGP_DONTCACHE (6.14). */
 			page_keep(cache, slot);
 		}
-		to = folio_end(cache, slot) << PAGE_SHIFT;
+		to = folio_end(cache, slot, index) << PAGE_SHIFT;
 		if (to > end)
 			to = end;
 		is_partial = (pos | to) & (PAGE_BYTES - 1);
 		page_add_buffers(cache, slot);
-		for (uint64_t at = index; at <= (to - 1) >> PAGE_SHIFT; at++)
-			page_set_dirty(cache, slot, at);
+		folio_set_dirty(cache, slot, index, pages_from_bytes_up(to));
 		cache_counted(cache)->page_accesses += ((to - 1) >> PAGE_SHIFT) - index + 1;
 		write_mark(cache, slot, is_partial);
 		pos = to;

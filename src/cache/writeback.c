@@ -83,65 +83,78 @@ static void folio_written(struct cache *cache, uint32_t slot)
 	}
 }
 
-static bool folio_has_dirty(struct cache *cache, const struct page *page)
+/* Is some page of the folio dirty, the first of whose nodes this is? */
+static bool folio_has_dirty(struct cache *cache, const struct page *page,
+			    const struct node_head *head)
 {
-	uint64_t first = page_index_of(cache, page), end = first + page_count(page);
-	uint64_t mask =
-		page_count(page) >= NODE_PAGES ? UINT64_MAX : (UINT64_C(1) << page_count(page)) - 1;
-	uint32_t file = page_file(cache, page);
+	uint32_t count = page_count(page), first = page->bits & PAGE_OFFSET_MASK;
 
-	for (; first < end; first += NODE_PAGES)
-		if (index_node(&cache->index, cache_node_find(cache, file, first))->dirty &
-		    mask << first % NODE_PAGES)
+	if (count <= NODE_PAGES)
+		return head->dirty & bits_between(first, first + count);
+	for (uint32_t done = 0; done < count; done += NODE_PAGES)
+		if (cache->index.heads[folio_node(cache, page, done)].dirty)
 			return true;
 	return false;
+}
+
+/* These dirty pages of a folio are being written: how many of them there are up to `end`. */
+static uint32_t folio_write(struct cache *cache, const struct node_head *head, uint32_t slot,
+			    uint64_t first, uint64_t end)
+{
+	struct page *page = &cache->queue.pages[slot];
+	struct counters *stream = &cache->streams[page_stream(page)];
+	uint64_t folio = folio_end(cache, slot, first), pages = (folio < end ? folio : end) - first;
+
+	stream->dirty_pages -= pages;
+	stream->write_bytes += bytes_from_pages(pages);
+	cache->domain.dirty_pages -= pages;
+	page->bits |= PAGE_WRITEBACK;
+	if (!folio_has_dirty(cache, page, head))
+		page->bits &= ~PAGE_DIRTY;
+	return (uint32_t)pages;
 }
 
 /* The dirty pages of one node in the range become a few runs, and clean. */
 static void node_write(struct cache *cache, uint32_t node, uint64_t mask, struct cache_plan *plan)
 {
-	struct node *at = index_node(&cache->index, node);
-	uint64_t dirty = at->dirty & mask,
-		 base = (uint64_t)cache->index.heads[node].chunk << NODE_SHIFT;
+	const struct node *at = index_node(&cache->index, node);
+	struct node_head *head = &cache->index.heads[node];
+	uint64_t dirty = head->dirty & mask, base = (uint64_t)head->chunk << NODE_SHIFT;
 
-	at->dirty &= ~mask;
+	head->dirty &= ~mask;
 	while (dirty) {
-		uint32_t first = (uint32_t)__builtin_ctzll(dirty), count = 0;
+		uint32_t first = (uint32_t)__builtin_ctzll(dirty), count, end;
+		uint64_t after = ~(dirty >> first); /* a bit where the run is over */
 		struct cache_run *last =
 			plan->write_count ? &plan->write[plan->write_count - 1] : NULL;
 
-		while (first + count < NODE_PAGES && dirty >> (first + count) & 1) {
-			uint32_t slot = at->low[first + count] & LOW_MASK;
-			struct page *page = &cache->queue.pages[slot];
-			struct counters *stream = &cache->streams[page_stream(page)];
-
-			dirty &= ~(UINT64_C(1) << (first + count));
-			stream->dirty_pages--;
-			stream->write_bytes += PAGE_BYTES;
-			cache->domain.dirty_pages--;
-			page->bits |= PAGE_WRITEBACK;
-			if (!folio_has_dirty(cache, page))
-				page->bits &= ~PAGE_DIRTY;
-			count++;
-		}
-		if (last && last->file == cache->index.heads[node].file &&
-		    last->index + last->pages == base + first)
+		count = after ? (uint32_t)__builtin_ctzll(after) : NODE_PAGES;
+		end = first + count;
+		dirty &= ~bits_between(first, end);
+		for (uint32_t i = first; i < end;)
+			i += folio_write(cache, head, at->low[i] & LOW_MASK, base + i, base + end);
+		if (last && last->file == head->file && last->index + last->pages == base + first)
 			last->pages += count;
 		else
-			plan->write[plan->write_count++] =
-				(struct cache_run){.index = base + first,
-						   .file = cache->index.heads[node].file,
-						   .pages = count};
+			plan->write[plan->write_count++] = (struct cache_run){
+				.index = base + first, .file = head->file, .pages = count};
 		plan->write_bytes += bytes_from_pages(count);
 	}
 }
 
 void cache_written(struct cache *cache, const struct cache_run *run)
 {
-	for (uint64_t index = run->index; index < run->index + run->pages; index++) {
+	uint64_t end = run->index + run->pages;
+
+	for (uint64_t index = run->index; index < end;) {
 		uint32_t slot = cache_lookup(cache, run->file, index);
 
-		if (slot && cache->queue.pages[slot].bits & PAGE_WRITEBACK)
+		if (!slot) {
+			index++;
+			continue;
+		}
+		index = folio_end(cache, slot, index);
+		if (cache->queue.pages[slot].bits & PAGE_WRITEBACK)
 			folio_written(cache, slot);
 	}
 }
@@ -168,22 +181,22 @@ enum { CHAIN_FAR = 8, CHAIN_NEAR = 4 };
 /* From `far` on its dirty pages' entries are asked for, from `near` on their records. */
 static void chain_advance(const struct cache *cache, struct chain_ahead *ahead)
 {
+	const struct node_head *head = &cache->index.heads[ahead->far];
 	const struct node *node = index_node(&cache->index, ahead->far);
 
 	if (ahead->far) {
-		for (uint64_t dirty = node->dirty; dirty; dirty &= dirty - 1)
-			__builtin_prefetch(&node->low[__builtin_ctzll(dirty)]);
-		ahead->far = node->dirty_next;
-		__builtin_prefetch(&index_node(&cache->index, ahead->far)->dirty, 1);
-		__builtin_prefetch(&cache->index.heads[ahead->far], 1);
+		for (uint64_t dirty = head->dirty; dirty; dirty &= dirty - 1)
+			prefetch_read(&node->low[__builtin_ctzll(dirty)]);
+		ahead->far = head->dirty_next;
+		prefetch_write(&cache->index.heads[ahead->far]);
 	}
 	if (!ahead->near || ++ahead->steps <= CHAIN_FAR - CHAIN_NEAR)
 		return;
+	head = &cache->index.heads[ahead->near];
 	node = index_node(&cache->index, ahead->near);
-	for (uint64_t dirty = node->dirty; dirty; dirty &= dirty - 1)
-		__builtin_prefetch(
-			&cache->queue.pages[node->low[__builtin_ctzll(dirty)] & LOW_MASK], 1);
-	ahead->near = node->dirty_next;
+	for (uint64_t dirty = head->dirty; dirty; dirty &= dirty - 1)
+		prefetch_write(&cache->queue.pages[node->low[__builtin_ctzll(dirty)] & LOW_MASK]);
+	ahead->near = head->dirty_next;
 }
 
 bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t last,
@@ -198,9 +211,8 @@ bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t l
 		chain_advance(cache, &ahead);
 	while (*link) {
 		uint32_t node = *link;
-		struct node *at = index_node(&cache->index, node);
-		uint64_t base = (uint64_t)cache->index.heads[node].chunk << NODE_SHIFT,
-			 mask = UINT64_MAX;
+		struct node_head *head = &cache->index.heads[node];
+		uint64_t base = (uint64_t)head->chunk << NODE_SHIFT, mask = UINT64_MAX;
 
 		if (!plan_has_room(plan)) {
 			done = false;
@@ -214,11 +226,11 @@ bool writeback_file(struct cache *cache, uint32_t id, uint64_t first, uint64_t l
 			mask &= (UINT64_C(1) << (last - base)) - 1;
 		chain_advance(cache, &ahead);
 		node_write(cache, node, mask, plan);
-		if (at->dirty == 0) {
-			cache->index.heads[node].lists &= (uint8_t)~NODE_ON_DIRTY_CHAIN;
-			*link = at->dirty_next;
+		if (head->dirty == 0) {
+			head->lists &= (uint8_t)~NODE_ON_DIRTY_CHAIN;
+			*link = head->dirty_next;
 		} else {
-			link = &at->dirty_next;
+			link = &head->dirty_next;
 		}
 	}
 	if (!start_only)
@@ -240,7 +252,7 @@ static void range_widen(struct cache *cache, uint32_t file, uint64_t *first, uin
 		*first = page_index_of(cache, &cache->queue.pages[slot]);
 	slot = cache_lookup(cache, file, *last - 1);
 	if (slot)
-		*last = folio_end(cache, slot);
+		*last = folio_end(cache, slot, *last - 1);
 }
 
 bool cache_sync_file(struct cache *cache, uint32_t file, struct cache_plan *plan)
@@ -264,7 +276,7 @@ static bool range_write(struct cache *cache, uint32_t file, uint64_t first, uint
 			return false;
 		if (last < (at / NODE_PAGES + 1) * NODE_PAGES)
 			mask &= (UINT64_C(1) << last % NODE_PAGES) - 1;
-		if (node && index_node(&cache->index, node)->dirty & mask)
+		if (node && cache->index.heads[node].dirty & mask)
 			node_write(cache, node, mask, plan);
 	}
 	writeback_settle(cache, plan, first_run);
@@ -287,6 +299,11 @@ bool cache_write_range(struct cache *cache, uint32_t file, uint64_t offset, uint
 		return true;
 	range_widen(cache, file, &first, &last);
 	return range_write(cache, file, first, last, plan);
+}
+
+uint64_t cache_dirty_pages(const struct cache *cache)
+{
+	return cache->domain.dirty_pages;
 }
 
 uint64_t cache_dirty_files(const struct cache *cache)
@@ -364,26 +381,38 @@ size_t cache_flushed(struct cache *cache, struct cache_run *runs, size_t most)
 	return count;
 }
 
-void writeback_balance(struct cache *cache, struct cache_plan *plan)
+static inline bool is_due(const struct cache *cache)
+{
+	if (cache->flushed_bytes > 0)
+		return true;
+	return cache->domain.dirty_pages > 0 &&
+	       (cache->now_ns >= cache->flush_check_ns || cache->domain.flush_wanted ||
+		over_background_limit(cache));
+}
+
+bool writeback_balance(struct cache *cache, struct cache_plan *plan)
 {
 	struct domain *domain = &cache->domain;
 
+	if (!is_due(cache))
+		return false;
 	plan->write_bytes += cache->flushed_bytes;
 	cache->flushed_bytes = 0;
 	if (domain->flush_wanted) {
 		if (!cache_sync(cache, plan))
-			return;
+			return true;
 		domain->flush_wanted = false;
 	}
 	while (cache->dirty_files.first && over_background_limit(cache))
 		if (!cache_sync_file(cache, cache->dirty_files.first, plan))
-			return;
+			return true;
 	if (cache->now_ns < cache->flush_check_ns)
-		return;
+		return true;
 	while (cache->dirty_files.first && cache->files.at[cache->dirty_files.first].dirtied_ns +
 							   EXPIRE_SECONDS * NS_PER_SECOND <=
 						   cache->now_ns)
 		if (!cache_sync_file(cache, cache->dirty_files.first, plan))
-			return;
+			return true;
 	cache->flush_check_ns = cache->now_ns + PERIODIC_SECONDS * NS_PER_SECOND;
+	return true;
 }

@@ -199,9 +199,10 @@ bool command_parse(const struct command_entry *entry, void *arguments, int argc,
 		bool done = true;
 
 		used = 1;
-		if (only_operands || argv[0][0] != '-' || argv[0][1] == '\0')
+		if (only_operands || argv[0][0] != '-' || argv[0][1] == '\0') {
 			text_list_add(operands, argv[0]);
-		else if (strcmp(argv[0], "--") == 0)
+			operands->dashed += only_operands;
+		} else if (strcmp(argv[0], "--") == 0)
 			only_operands = true;
 		else if (argv[0][1] == '-')
 			done = long_option(entry, arguments, argc, argv, &used, error);

@@ -46,6 +46,7 @@ enum complete {
 struct text_list {
 	const char **at; /* [0 .. count - 1]; the texts are argv's */
 	size_t count;
+	size_t dashed; /* operands: how many of them, the last ones, came behind a "--" */
 };
 
 struct given {

@@ -22,10 +22,15 @@ const volatile int *interrupt_begin(void)
 	return &interrupted;
 }
 
-void interrupt_end(void)
+void interrupt_forget(void)
 {
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		signal(signals[i], SIG_DFL);
+}
+
+void interrupt_end(void)
+{
+	interrupt_forget();
 	if (!interrupted)
 		return;
 	fflush(stdout);

@@ -12,4 +12,7 @@ const volatile int *interrupt_begin(void);
 /* They do what they did again; one that came does so now. Everything printed is out before. */
 void interrupt_end(void);
 
+/* Likewise, but one that came was how this command is ended: it is done with. */
+void interrupt_forget(void);
+
 #endif

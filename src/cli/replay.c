@@ -65,7 +65,8 @@ static const struct option options[] = {
 	{"recordsize", 0, "SIZE", "of zfs; 128KiB when not given", OPTION_SIZE, FIELD(recordsize),
 	 COMPLETE_NONE},
 	{"streams", 0, "class|path|thread",
-	 "who counts as one: paths that begin alike (when not given), each path, or each thread",
+	 "who counts as one: paths that begin alike (when not given, and the trace does not say "
+	 "itself), each path, or each thread",
 	 OPTION_TEXT, FIELD(stream_rule), COMPLETE_WORDS},
 	{"stream", 0, "REGEX=NAME",
 	 "paths that match are the stream NAME; may be repeated, the first match counts",
@@ -366,10 +367,16 @@ static void reading_note(struct reading *reading, const struct op_source *source
 	}
 }
 
+static bool asks_for_streams(const struct replay_arguments *arguments)
+{
+	return arguments->streams.count || arguments->stream_rule;
+}
+
 static struct op_source *source_open(const struct plan *plan, struct progress *progress,
 				     struct error *error)
 {
 	const struct trace_options trace_options = {
+		.own_streams = !plan->on_kernel && !asks_for_streams(plan->arguments),
 		.format = plan->arguments->format,
 		.columns = plan->arguments->columns,
 		.lenient = plan->arguments->lenient,
@@ -481,6 +488,10 @@ static bool replay_one(const struct plan *plan, const struct policy_options *pol
 		return false;
 	}
 	reading->is_open = true;
+	if (source->stream_names) {
+		stream_map_destroy(model.streams);
+		model.streams = NULL; /* it names them itself */
+	}
 	model.progress = progress.wanted ? progress_update : NULL;
 	model.progress_context = &progress;
 	if (plan->arguments->bare)
@@ -517,8 +528,8 @@ static void print(const struct plan *plan, const struct result *results,
 		  const struct reading *reading)
 {
 	/* The result tells these itself, or they are what the next command changes. */
-	static const char *const told[] = {"memory",    "cgroup-limit", "policy", "filesystem",
-					   "readahead", "pinned",       NULL};
+	static const char *const told[] = {"memory",     "cgroup-limit", "policy",
+					   "filesystem", "readahead",    NULL};
 	/* Of a run on the kernel, the next command is to validate: it takes these not. */
 	static const char *const not_validated[] = {
 		"cgroup-limit", "filesystem", "readahead", "pinned",  "on",

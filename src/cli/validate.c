@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/on_kernel.h"
 #include "cli/progress.h"
+#include "cli/validate_command.h"
 #include "machine/kernel/scratch.h"
 #include "op/trace.h"
 #include "report/report.h"
@@ -27,7 +28,7 @@
 struct validate_arguments {
 	struct text_list inputs, sets, streams, filesystems;
 	struct given cgroup_limit, readahead, pinned, seed;
-	const char *policy, *tolerance;
+	const char *policy, *tolerance, *setup, *output;
 	bool json;
 	struct on_kernel_arguments kernel;
 };
@@ -50,10 +51,19 @@ static const struct option options[] = {
 	 "what is held against the kernel; when not given, the policy that stands for it",
 	 OPTION_TEXT, FIELD(policy), COMPLETE_POLICY},
 	{"tolerance", 0, "PERCENT",
-	 "how far the worst judged figure may be off, 5 when not given; exit 1 if it is further",
+	 "how far the worst judged figure may be off, 5 when not given, 10 for a COMMAND; exit 1 "
+	 "if "
+	 "it is further",
 	 OPTION_TEXT, FIELD(tolerance), COMPLETE_NONE},
 	{"stream", 0, "REGEX=NAME", "paths of a trace that match are the stream NAME", OPTION_TEXTS,
 	 FIELD(streams), COMPLETE_NONE},
+	{"setup", 0, "COMMAND",
+	 "for the shell, before a COMMAND: what it is to find in its directory; neither limited "
+	 "nor "
+	 "recorded",
+	 OPTION_TEXT, FIELD(setup), COMPLETE_NONE},
+	{"output", 'o', "TRACE", "keep what was recorded of a COMMAND", OPTION_TEXT, FIELD(output),
+	 COMPLETE_FILE},
 	{"set", 0, "KEY=VALUE", "change a scenario before it is checked; may be repeated",
 	 OPTION_TEXTS, FIELD(sets), COMPLETE_NONE},
 	{"seed", 0, "N", "of all that is drawn by lot; the scenario's own, or 1, when not given",
@@ -224,10 +234,11 @@ static bool guest_make(struct input *input, const char **release, struct error *
 	return opened;
 }
 
-/* "5", "2.5" or "2.5%", in percent; 5 when not given. */
-static bool tolerance_parse(double *tolerance, const char *text, struct error *error)
+/* "5", "2.5" or "2.5%", in percent. */
+static bool tolerance_parse(double *tolerance, const char *text, double when_not_given,
+			    struct error *error)
 {
-	double percent = 5;
+	double percent = when_not_given;
 	char *end = NULL;
 
 	if (text)
@@ -267,7 +278,7 @@ static bool input_make(struct input *input, const char *filesystem, struct error
 		return error_input(error, "--readahead is in whole pages of 4KiB, at least one");
 	if (!on_kernel_apply(&arguments->kernel, model, kernel, error))
 		return false;
-	if (!tolerance_parse(&input->options.tolerance, arguments->tolerance, error) ||
+	if (!tolerance_parse(&input->options.tolerance, arguments->tolerance, 5, error) ||
 	    !guest_make(input, &release, error))
 		return false;
 	if (arguments->policy)
@@ -416,12 +427,79 @@ static int print(const struct plan *plan)
 	return holds ? 0 : 1;
 }
 
+/* ---- a command ---- */
+
+static bool command_make(const struct validate_arguments *arguments,
+			 struct validate_command *command, struct error *error)
+{
+	struct model_options *model = &command->options.model;
+	const char *extra = arguments->sets.count            ? "--set"
+			    : arguments->streams.count       ? "--stream"
+			    : arguments->pinned.given        ? "--pinned"
+			    : arguments->kernel.guest        ? "--guest"
+			    : arguments->kernel.directory    ? "--directory"
+			    : arguments->kernel.block_device ? "--block-device"
+			    : arguments->kernel.statistics   ? "--statistics"
+			    : arguments->kernel.runs.given   ? "--runs"
+							     : NULL;
+	struct utsname name;
+
+	if (arguments->inputs.dashed != arguments->inputs.count)
+		return error_input(error, "%.80s before the --: a COMMAND is validated alone",
+				   arguments->inputs.at[0]);
+	if (extra)
+		return error_input(error, "%s is not for a COMMAND, which is recorded once", extra);
+	if (!arguments->cgroup_limit.given)
+		return error_input(error,
+				   "how much memory? --cgroup-limit SIZE, as in: refault validate "
+				   "--cgroup-limit 256MiB -- make");
+	*command = (struct validate_command){
+		.words = arguments->inputs.at,
+		.word_count = arguments->inputs.count,
+		.filesystems = &arguments->filesystems,
+		.json = arguments->json,
+		.options = {.setup = arguments->setup,
+			    .trace = arguments->output,
+			    .image_directory = arguments->kernel.images,
+			    .image_bytes = arguments->kernel.image_size.value},
+	};
+	model->memory_bytes = arguments->cgroup_limit.value;
+	model->is_cgroup = true;
+	model->readahead_bytes = arguments->readahead.value;
+	model->seed = arguments->seed.given ? arguments->seed.value : 1;
+	if (model->readahead_bytes % PAGE_BYTES)
+		return error_input(error, "--readahead is in whole pages of 4KiB, at least one");
+	if (!tolerance_parse(&command->tolerance, arguments->tolerance, 10, error))
+		return false;
+	if (arguments->policy)
+		return policy_options_parse(&model->policy, arguments->policy, error);
+	/* Nobody sums the statistics of a cgroup in which something merely runs. */
+	return validate_policy(&model->policy, uname(&name) == 0 ? name.release : "",
+			       KERNEL_STATISTICS_LAZY, error);
+}
+
+static int validate_recorded(const struct validate_arguments *arguments)
+{
+	struct validate_command command;
+	struct error error;
+
+	return command_make(arguments, &command, &error) ? validate_command_run(&command)
+							 : command_fail(&error);
+}
+
 static int validate(const void *values)
 {
 	struct plan plan = {.arguments = values};
 	struct error error;
 	int code = 0;
 
+	if (plan.arguments->inputs.dashed)
+		return validate_recorded(plan.arguments);
+	if (plan.arguments->setup || plan.arguments->output) {
+		error_input(&error, "%s is for a COMMAND, behind --",
+			    plan.arguments->setup ? "--setup" : "-o");
+		return command_fail(&error);
+	}
 	if (!plan_make(&plan, &error)) {
 		code = command_fail(&error);
 		goto out;
@@ -449,6 +527,8 @@ out:
 static const char *const usage[] = {
 	"validate (TRACE|DIRECTORY)... --cgroup-limit SIZE [--filesystem NAME]... [--json]",
 	"validate SCENARIO... [--set KEY=VALUE]... [--json]",
+	"validate --cgroup-limit SIZE [--setup COMMAND] [--filesystem NAME]... [-o TRACE] -- "
+	"COMMAND...",
 	NULL,
 };
 
@@ -460,6 +540,8 @@ static const struct example examples[] = {
 	 "every trace of a folder on two file systems, a line each"},
 	{"validate wal.csv --cgroup-limit 256MiB --policy linux-6.1",
 	 "how far the rules of another kernel would be off here"},
+	{"validate --cgroup-limit 40MiB --setup 'cp -r /usr/share/doc .' -- tar cf doc.tar doc",
+	 "a command, recorded while it runs in 40 MiB, replayed, and compared"},
 	{0},
 };
 
@@ -476,12 +558,17 @@ const struct command command_validate = {
 		"A scenario runs on its own clock on both (see `refault run --clock scenario`). "
 		"With "
 		"--statistics lazy the kernel runs several times, and what lies between its own "
-		"extremes is right. DIRECTORY stands for all traces and scenarios in it.",
+		"extremes is right. DIRECTORY stands for all traces and scenarios in it.\n\n"
+		"A COMMAND is recorded (see `refault record`) while it runs in a memory cgroup "
+		"with "
+		"the limit, in a directory on a file system made for it, whose caches are cold; "
+		"--setup puts there what it needs. What the device of that file system was read is "
+		"held against what the model reads for the trace.",
 	.options = options,
 	.examples = examples,
 	.arguments_bytes = sizeof(struct validate_arguments),
 	.operands_offset = FIELD(inputs),
-	.operand = "TRACE, SCENARIO or DIRECTORY",
+	.operand = "TRACE, SCENARIO, DIRECTORY or -- COMMAND",
 	.operands_min = 1,
 	.operands_max = SIZE_MAX,
 	.operand_complete = COMPLETE_FILE,

@@ -44,12 +44,16 @@ enum import_readings {
 	IMPORT_TWICE, /* the reader itself must have seen the whole (`again`): notes are the second's */
 };
 
+struct file_set; /* op/file_set.h */
+
 /* What every reader works on. */
 struct import {
 	struct op_source source; /* `paths` is there; readers intern into it */
 	const struct import_format *format;
 	struct input *input;
-	const char *columns; /* where the user says the columns are; NULL: nothing said */
+	struct file_set *files; /* several files that are one trace; NULL: `input` is all */
+	const char *columns;    /* where the user says the columns are; NULL: nothing said */
+	bool own_streams;
 	bool lenient;
 	/*
 	 * Rows that hold something, wrong ones among them: not headers, comments, empty lines. The
@@ -58,6 +62,9 @@ struct import {
 	uint64_t rows;
 	bool is_second; /* reading: import_file_found() is of no use any more */
 	void *state;    /* the reader's own, state_bytes long, zeroed */
+
+	/* What the file tells of itself, see trace_facts(); the reader's, till it ends. NULL: nothing. */
+	const char *facts;
 
 	/* The rest belongs to trace.c. */
 	uint64_t skipped; /* wrong rows that `lenient` left out */
@@ -90,6 +97,7 @@ struct import_format {
 	enum import_match (*match)(const unsigned char *head, size_t bytes, bool whole);
 
 	enum import_readings readings;
+	bool reads_sets; /* and cares for import->files itself */
 
 	/* Read and check the header. May be NULL. */
 	bool (*begin)(struct import *import, struct error *error);

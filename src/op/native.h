@@ -14,7 +14,8 @@
 #define NATIVE_MAGIC "\x89RFT\r\n\x1a\n"
 
 enum {
-	NATIVE_VERSION = 1,
+	NATIVE_VERSION = 2, /* the newest, for files with a head block; without, they are in 1 */
+	NATIVE_VERSION_PLAIN = 1,
 	NATIVE_MAGIC_BYTES = 8,
 	NATIVE_FILE_HEADER_BYTES = 16,
 	NATIVE_BLOCK_HEADER_BYTES = 40,
@@ -24,9 +25,11 @@ enum {
 	NATIVE_BLOCK_TEXT_FULL = 4 << 20, /* with so much path text, a block takes no more ops */
 	NATIVE_BLOCK_TEXT_MAX = NATIVE_BLOCK_TEXT_FULL + 2 * PATH_BYTES_MAX,
 	NATIVE_BODY_BYTES_MAX = 8 << 20, /* no block comes near: checked before memory is taken */
+	NATIVE_FACTS_BYTES_MAX = 1 << 20,
 };
 
 #define NATIVE_MARK_BLOCK UINT32_C(0x4b4c4252) /* "RBLK" */
+#define NATIVE_MARK_HEAD  UINT32_C(0x44454852) /* "RHED" */
 #define NATIVE_MARK_END   UINT32_C(0x444e4552) /* "REND" */
 
 /*

@@ -49,19 +49,35 @@ static bool rest_skip(struct input *input, struct error *error)
 	}
 }
 
+/* See the whole line, or as much as may be. False: the file cannot be read on. */
+static bool line_fill(struct input *input, size_t most, const unsigned char **newline,
+		      struct error *error)
+{
+	bool fine = true;
+
+	*newline = memchr(input->at, '\n', input_visible(input));
+	for (size_t want = ROW_BYTES_MAX;
+	     fine && !*newline && input_visible(input) < most && !input->last;) {
+		size_t seen = input_visible(input);
+
+		while (want <= seen)
+			want *= 2;
+		fine = input_fill(input, want < most ? want : most, error);
+		*newline = memchr(input->at + seen, '\n', input_visible(input) - seen);
+	}
+	return fine;
+}
+
 enum row_found row_next(struct rows *rows, struct import *import, struct row *row,
 			struct error *error)
 {
+	size_t most = rows->bytes_max ? rows->bytes_max : ROW_BYTES_MAX;
 	struct input *input = import->input;
 
 	for (;;) {
-		const unsigned char *newline = memchr(input->at, '\n', input_visible(input));
-		bool fine = true;
+		const unsigned char *newline;
+		bool fine = line_fill(input, most, &newline, error);
 
-		if (!newline && input_visible(input) < ROW_BYTES_MAX && !input->last) {
-			fine = input_fill(input, ROW_BYTES_MAX, error);
-			newline = memchr(input->at, '\n', input_visible(input));
-		}
 		/* What stands before a failure is good up to its last line end. */
 		if (!newline && !fine)
 			return ROW_FAILED;
@@ -72,9 +88,9 @@ enum row_found row_next(struct rows *rows, struct import *import, struct row *ro
 		*row = (struct row){.at = input->at, .line = rows->line, .is_ended = true};
 		if (newline) {
 			row->end = newline;
-			row->is_too_long = newline - row->at > ROW_BYTES_MAX;
+			row->is_too_long = (size_t)(newline - row->at) > most;
 			input->at = newline + 1;
-		} else if (input_visible(input) >= ROW_BYTES_MAX) {
+		} else if (input_visible(input) >= most) {
 			/* Skipping moves the window: what a message shows of the row is kept. */
 			memcpy(rows->kept, row->at, sizeof(rows->kept));
 			row->at = rows->kept;

@@ -29,6 +29,7 @@ struct row {
 /* Where a text's reader is: a part of its state; zeros are the beginning. */
 struct rows {
 	uint64_t line;                           /* lines read */
+	size_t bytes_max;                        /* of one; 0: ROW_BYTES_MAX */
 	unsigned char kept[EXCERPT_COLUMNS_MAX]; /* the beginning of one that is too long */
 };
 

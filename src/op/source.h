@@ -57,8 +57,8 @@ struct op_source_interface {
 
 	/*
 	 * For a machine that carries out several ops at once: an op whose time has come at `now_ns`
-	 * (since the start), while others are under way, each of another thread. *got 0: none yet;
-	 * *next_ns is when there will be one, UINT64_MAX: when one of those under way is done, or
+	 * (since the start), while others are under way, each of another thread. *got 0: none yet.
+	 * *next_ns is when to ask for the next, UINT64_MAX: when one of those under way is done, or
 	 * never, if none is. Not mixed with next() in one run. NULL in traces.
 	 */
 	bool (*next_due)(struct op_source *source, uint64_t now_ns, struct op *op, size_t *got,

@@ -48,7 +48,7 @@ void stream_map_destroy(struct stream_map *map)
 	memory_free(map);
 }
 
-static uint16_t stream_named(struct stream_map *map, const char *name, size_t bytes)
+uint16_t stream_map_name(struct stream_map *map, const char *name, size_t bytes)
 {
 	static const char other[] = "other";
 	uint32_t id;
@@ -96,7 +96,7 @@ bool stream_map_add(struct stream_map *map, const char *regex_and_name, struct e
 		return false;
 	}
 	memory_free(regex);
-	expression.stream = stream_named(map, equals + 1, strlen(equals + 1));
+	expression.stream = stream_map_name(map, equals + 1, strlen(equals + 1));
 	*array_push(&map->expressions) = expression;
 	map->by_path.count = 0; /* what was remembered may match now */
 	return true;
@@ -117,7 +117,7 @@ static uint16_t stream_of_class(struct stream_map *map, const char *path)
 		bytes = 1; /* the root */
 	for (name = bytes; name > 0 && path[name - 1] >= '0' && path[name - 1] <= '9'; name--)
 		;
-	return stream_named(map, path, name && path[name - 1] != ',' ? name : bytes);
+	return stream_map_name(map, path, name && path[name - 1] != ',' ? name : bytes);
 }
 
 static uint16_t stream_of_thread(struct stream_map *map, uint32_t thread)
@@ -128,19 +128,28 @@ static uint16_t stream_of_thread(struct stream_map *map, uint32_t thread)
 		return map->thread_stream;
 	snprintf(name, sizeof(name), "thread%" PRIu32, thread);
 	map->thread = thread;
-	map->thread_stream = stream_named(map, name, strlen(name));
+	map->thread_stream = stream_map_name(map, name, strlen(name));
 	return map->thread_stream;
 }
 
-static uint16_t stream_of_path(struct stream_map *map, const char *path)
+uint16_t stream_map_match(const struct stream_map *map, const char *path)
 {
 	for (size_t i = 0; i < map->expressions.count; i++) {
 		if (regexec(&map->expressions.at[i].regex, path, 0, NULL, 0) == 0)
 			return map->expressions.at[i].stream;
 	}
+	return STREAM_NONE;
+}
+
+static uint16_t stream_of_path(struct stream_map *map, const char *path)
+{
+	uint16_t matched = stream_map_match(map, path);
+
+	if (matched != STREAM_NONE)
+		return matched;
 	switch (map->rule) {
 	case STREAM_BY_PATH:
-		return stream_named(map, path, strlen(path));
+		return stream_map_name(map, path, strlen(path));
 	case STREAM_BY_THREAD:
 		return STREAM_NONE;
 	case STREAM_BY_CLASS:

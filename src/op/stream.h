@@ -35,6 +35,13 @@ bool stream_map_add(struct stream_map *map, const char *regex_and_name, struct e
 uint16_t stream_map_get(struct stream_map *map, const struct path_table *paths,
 			const struct op *op);
 
+/*
+ * For whoever has a rule of his own: the first expression that this path matches, STREAM_NONE if none
+ * does; and the stream of this name, new or known.
+ */
+uint16_t stream_map_match(const struct stream_map *map, const char *path);
+uint16_t stream_map_name(struct stream_map *map, const char *name, size_t bytes);
+
 /* Names so far; [0] is NULL. Valid until the map is destroyed. */
 char *const *stream_map_names(const struct stream_map *map);
 uint32_t stream_map_count(const struct stream_map *map); /* including the unused 0 */

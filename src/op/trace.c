@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
+#include "op/file_set.h"
 #include "op/import.h"
 
 const struct trace_format *trace_format_at(size_t index)
@@ -265,6 +266,7 @@ static void import_destroy(struct op_source *source)
 	import_notes_deinit(import);
 	array_deinit(&import->found);
 	input_close(import->input);
+	file_set_destroy(import->files);
 	path_table_destroy(source->paths);
 	memory_free(import);
 }
@@ -285,9 +287,13 @@ struct op_source *trace_open(const char *path, const struct trace_options *optio
 		options = &defaults;
 	import->source.interface = &import_interface;
 	import->source.paths = path_table_create();
+	import->own_streams = options->own_streams;
 	import->lenient = options->lenient;
 	import->is_bare = options->is_bare;
 	import->columns = options->columns;
+	import->files = file_set_find(path);
+	if (import->files)
+		path = import->files->members.at[0].path;
 	import->progress = options->progress;
 	import->progress_context = options->progress_context;
 	import->input = input_open(path, error);
@@ -302,6 +308,13 @@ struct op_source *trace_open(const char *path, const struct trace_options *optio
 		error_input(error,
 			    "columns were named, but %.120s is read as %s, which has its own",
 			    import->input->name, import->format->about.name);
+		goto failed;
+	}
+	if (import->files && import->files->members.count > 1 && !import->format->reads_sets) {
+		error_input(error,
+			    "%.120s and %zu more files: several files are one trace only if "
+			    "strace -ff wrote them, and this is %s",
+			    path, import->files->members.count - 1, import->format->about.name);
 		goto failed;
 	}
 	if (!reads_twice(import))
@@ -320,6 +333,31 @@ failed:
 static const struct import *import_of(const struct op_source *source)
 {
 	return source->interface == &import_interface ? (const struct import *)source : NULL;
+}
+
+const char *trace_facts(const struct op_source *source)
+{
+	return import_of(source) && import_of(source)->facts ? import_of(source)->facts : "";
+}
+
+bool trace_fact(const struct op_source *source, const char *key, char *value, size_t bytes)
+{
+	size_t length = strlen(key);
+
+	for (const char *line = trace_facts(source); *line; line = strchr(line, '\n') + 1) {
+		const char *end = strchr(line, '\n');
+		size_t room = bytes - 1;
+
+		if (strncmp(line, key, length) != 0 || line[length] != '=')
+			continue;
+		line += length + 1;
+		if (room > (size_t)(end - line))
+			room = (size_t)(end - line);
+		memcpy(value, line, room);
+		value[room] = '\0';
+		return true;
+	}
+	return false;
 }
 
 uint64_t trace_rows(const struct op_source *source)

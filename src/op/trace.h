@@ -11,6 +11,7 @@
 #include "op/source.h"
 
 struct trace_options {
+	bool own_streams;   /* keep the streams that a native trace names; else its ops have none */
 	const char *format; /* NULL: recognise */
 	/*
 	 * Skip wrong rows (but of a hundred not more than one), and end quietly where a file is cut
@@ -78,6 +79,15 @@ bool trace_has_files(const struct op_source *source);
  */
 void trace_excerpt(const char *path, struct error *error);
 
+/*
+ * What a trace tells of itself: lines of "key=value", each ended by a newline, sorted by nobody; ""
+ * if it tells nothing. The source's.
+ */
+const char *trace_facts(const struct op_source *source);
+
+/* The value of one of them, cut to fit. False: it does not tell. */
+bool trace_fact(const struct op_source *source, const char *key, char *value, size_t bytes);
+
 struct trace_writer; /* opaque */
 
 /*
@@ -94,8 +104,22 @@ struct trace_writer *trace_writer_create(const char *path, struct error *error);
 const char *trace_writer_leftover(const struct trace_writer *writer);
 
 /*
- * Add ops, all of the same `source`, whose path table their ids are from; streams and lines are not
- * kept. False: the disk failed, or an op goes back in time or ends beyond OP_END_MAX
+ * What is known of all the ops. A trace with stream names keeps the ops' streams, which are numbers of
+ * these names.
+ */
+struct trace_head {
+	const char *facts;         /* as trace_facts() returns them; NULL: none */
+	char *const *stream_names; /* [0] unused; NULL: none */
+	uint32_t stream_count;     /* including the unused 0 */
+};
+
+/* Before the first op, or not at all. False: the disk failed, or it is too much (ERROR_FAILED). */
+bool trace_writer_head(struct trace_writer *writer, const struct trace_head *head,
+		       struct error *error);
+
+/*
+ * Add ops, all of the same `source`, whose path table their ids are from; lines are not kept, nor
+ * streams without names. False: the disk failed, or an op goes back in time or ends beyond OP_END_MAX
  * (ERROR_FAILED); then only abandoning is left to do.
  */
 bool trace_write(struct trace_writer *writer, const struct op_source *source, const struct op *ops,
@@ -106,6 +130,12 @@ bool trace_write(struct trace_writer *writer, const struct op_source *source, co
  * source may be gone.
  */
 bool trace_writer_close(struct trace_writer *writer, struct error *error);
+
+/*
+ * The same, but the trace gets no name: it can be read as "/proc/self/fd/N", till that descriptor is
+ * closed. -1: failed. Frees the writer, too.
+ */
+int trace_writer_close_nameless(struct trace_writer *writer, struct error *error);
 
 /* Nothing is left behind. NULL is fine. */
 void trace_writer_abandon(struct trace_writer *writer);

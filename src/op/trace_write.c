@@ -32,6 +32,7 @@ struct trace_writer {
 	uint64_t time_ns;    /* of the last op */
 	uint64_t op_count;   /* in the file, with those in `ops` */
 	uint64_t block_count;
+	uint32_t stream_count; /* of the head's names, with the unused 0; 0: streams are not kept */
 
 	/* The block at hand; its ops have the file's path ids. */
 	struct op *ops;
@@ -213,13 +214,18 @@ const char *trace_writer_leftover(const struct trace_writer *writer)
 	return writer->path_beside;
 }
 
+static void file_header_make(unsigned char header[NATIVE_FILE_HEADER_BYTES], uint32_t version)
+{
+	memcpy(header, NATIVE_MAGIC, NATIVE_MAGIC_BYTES);
+	native_put32(header + 8, version);
+	native_put32(header + 12, (uint32_t)XXH64(header, 12, 0));
+}
+
 static bool file_header_write(struct trace_writer *writer, struct error *error)
 {
 	unsigned char header[NATIVE_FILE_HEADER_BYTES];
 
-	memcpy(header, NATIVE_MAGIC, NATIVE_MAGIC_BYTES);
-	native_put32(header + 8, NATIVE_VERSION);
-	native_put32(header + 12, (uint32_t)XXH64(header, 12, 0));
+	file_header_make(header, NATIVE_VERSION_PLAIN);
 	return write_all(writer, header, sizeof(header), error);
 }
 
@@ -337,6 +343,11 @@ static void ops_put(struct trace_writer *writer)
 	for (size_t i = 0; i < writer->count; i++)
 		numbers[i] = writer->ops[i].thread;
 	numbers_put(writer, writer->count);
+	if (writer->stream_count) {
+		for (size_t i = 0; i < writer->count; i++)
+			numbers[i] = writer->ops[i].stream;
+		numbers_put(writer, writer->count);
+	}
 	for (size_t i = 0; i < writer->count; i++) {
 		numbers[i] = writer->ops[i].time_ns - time_ns;
 		time_ns = writer->ops[i].time_ns;
@@ -356,8 +367,8 @@ static void ops_put(struct trace_writer *writer)
 	memory_free(bytes);
 }
 
-/* Put the header before the body, which begins with room for it, and write both. */
-static bool block_write(struct trace_writer *writer, uint32_t mark, struct error *error)
+/* The body begins with room for the header: finish that, and write both. */
+static bool body_write(struct trace_writer *writer, uint32_t mark, struct error *error)
 {
 	unsigned char *header = writer->body.packed.at;
 	size_t body_bytes = writer->body.packed.count - NATIVE_BLOCK_HEADER_BYTES;
@@ -365,14 +376,20 @@ static bool block_write(struct trace_writer *writer, uint32_t mark, struct error
 	assert(body_bytes <= NATIVE_BODY_BYTES_MAX);
 	native_put32(header + NATIVE_AT_MARK, mark);
 	native_put32(header + NATIVE_AT_BODY_BYTES, (uint32_t)body_bytes);
-	native_put32(header + NATIVE_AT_OPS, (uint32_t)writer->count);
-	native_put32(header + NATIVE_AT_PATHS, (uint32_t)writer->new_paths);
-	native_put32(header + NATIVE_AT_TEXT_BYTES, (uint32_t)writer->text.packed.count);
-	native_put32(header + NATIVE_AT_ZERO, 0);
-	native_put64(header + NATIVE_AT_TIME, writer->count ? writer->ops[0].time_ns : 0);
 	native_put64(header + NATIVE_AT_CHECKSUM,
 		     native_checksum(header, header + NATIVE_BLOCK_HEADER_BYTES, body_bytes));
 	return write_all(writer, writer->body.packed.at, writer->body.packed.count, error);
+}
+
+static bool block_write(struct trace_writer *writer, uint32_t mark, struct error *error)
+{
+	unsigned char *header = writer->body.packed.at;
+
+	native_put32(header + NATIVE_AT_OPS, (uint32_t)writer->count);
+	native_put32(header + NATIVE_AT_PATHS, (uint32_t)writer->new_paths);
+	native_put32(header + NATIVE_AT_TEXT_BYTES, (uint32_t)writer->text.packed.count);
+	native_put64(header + NATIVE_AT_TIME, writer->count ? writer->ops[0].time_ns : 0);
+	return body_write(writer, mark, error);
 }
 
 static void body_begin(struct trace_writer *writer)
@@ -398,6 +415,33 @@ static bool block_flush(struct trace_writer *writer, struct error *error)
 	writer->text.packed.count = 0;
 	writer->last_path_bytes = 0;
 	return true;
+}
+
+bool trace_writer_head(struct trace_writer *writer, const struct trace_head *head,
+		       struct error *error)
+{
+	unsigned char file_header[NATIVE_FILE_HEADER_BYTES], *header;
+	const char *facts = head->facts ? head->facts : "";
+	size_t fact_bytes = strlen(facts);
+
+	assert(writer->op_count == 0);
+	assert(!head->stream_names || head->stream_count <= STREAM_COUNT_MAX + 1);
+	if (fact_bytes > NATIVE_FACTS_BYTES_MAX)
+		return error_failed(error, "a trace can tell %d bytes of itself, not %zu",
+				    NATIVE_FACTS_BYTES_MAX, fact_bytes);
+	file_header_make(file_header, NATIVE_VERSION);
+	if (pwrite(writer->fd, file_header, sizeof(file_header), 0) != sizeof(file_header))
+		return error_system(error, "cannot write %s", writer->path);
+	writer->stream_count = head->stream_names ? head->stream_count : 0;
+	body_begin(writer);
+	column_append(&writer->body, facts, fact_bytes);
+	for (uint32_t i = 1; i < writer->stream_count; i++)
+		column_append(&writer->body, head->stream_names[i],
+			      strlen(head->stream_names[i]) + 1);
+	header = writer->body.packed.at;
+	native_put32(header + NATIVE_AT_PATHS, writer->stream_count);
+	native_put32(header + NATIVE_AT_TEXT_BYTES, (uint32_t)fact_bytes);
+	return body_write(writer, NATIVE_MARK_HEAD, error);
 }
 
 /* The file's id of one of the source's paths; a new one is added to the block. */
@@ -450,6 +494,7 @@ bool trace_write(struct trace_writer *writer, const struct op_source *source, co
 		kept->path = path_give(writer, op->path);
 		if (op_kind_has_two_paths(op->kind))
 			kept->path_to = path_give(writer, op->path_to);
+		assert(!writer->stream_count || op->stream < writer->stream_count);
 		writer->time_ns = op->time_ns;
 		writer->op_count++;
 		if ((writer->count == NATIVE_BLOCK_OPS_MAX ||
@@ -486,6 +531,20 @@ static void directory_sync(const char *path)
 		close(fd);
 	}
 	memory_free(directory);
+}
+
+int trace_writer_close_nameless(struct trace_writer *writer, struct error *error)
+{
+	bool fine = block_flush(writer, error) && end_write(writer, error);
+	int fd = -1;
+
+	if (fine) {
+		fd = fcntl(writer->fd, F_DUPFD_CLOEXEC, 0);
+		if (fd < 0)
+			error_system(error, "cannot keep %s open", writer->path);
+	}
+	trace_writer_abandon(writer);
+	return fd;
 }
 
 bool trace_writer_close(struct trace_writer *writer, struct error *error)

@@ -96,10 +96,6 @@ static void command_write(FILE *out, const char *lead, const struct result *resu
 		return;
 	if (result->filesystem && strcmp(result->filesystem, "ext4") != 0)
 		fprintf(out, " --filesystem %s", result->filesystem);
-	if (result->known >> COUNTER_pinned_bytes & 1 && result->totals.pinned_bytes) {
-		fputs(" --pinned ", out);
-		size_word(out, result->totals.pinned_bytes);
-	}
 	if (result->readahead_bytes && result->readahead_bytes != 128 * KIB) {
 		fputs(" --readahead ", out);
 		size_word(out, result->readahead_bytes);

@@ -630,27 +630,27 @@ static void workload_stop(struct player *player, struct job_state *job, uint64_t
 /* Its op that is due; false: it has none now. */
 static bool workload_turn(struct player *player, struct job_state *job, struct op *op)
 {
-	uint64_t now_ns = job->next_ns, duration_ns = job->job->duration_ns, next_ns;
+	uint64_t now_ns = job->next_ns, duration_ns = job->job->duration_ns, next_ns = now_ns;
+	bool has_op;
 
 	if ((job->job->until_count && job->until_left == 0) ||
 	    (duration_ns && now_ns >= job->begin_ns + duration_ns)) {
 		workload_stop(player, job, now_ns);
 		return false;
 	}
-	if (job->job->workload->next_due(job->run, now_ns, op, &next_ns)) {
+	has_op = job->job->workload->next_due(job->run, now_ns, op, &next_ns);
+	if (has_op) {
 		op->time_ns = now_ns;
 		job->under_way++;
 		job->ops_done++;
-		return true;
-	}
-	if (next_ns == UINT64_MAX && job->under_way == 0) {
+	} else if (next_ns == UINT64_MAX && job->under_way == 0) {
 		workload_stop(player, job, now_ns);
 		return false;
 	}
 	job->next_ns = next_ns;
 	if (duration_ns && next_ns > job->begin_ns + duration_ns)
 		job->next_ns = job->begin_ns + duration_ns;
-	return false;
+	return has_op;
 }
 
 static void workload_completed(struct player *player, struct job_state *job, const struct op *op,
@@ -861,6 +861,18 @@ static bool player_next_one(struct player *player, struct op *op, uint64_t until
 	}
 }
 
+/* When to ask for an op again, while others are under way. */
+static uint64_t ask_ns(const struct player *player)
+{
+	const struct job_state *workload = workload_first(player);
+	const struct client *client = player->heap_count ? player->heap[0] : NULL;
+	uint64_t ns = workload ? workload->next_ns : UINT64_MAX;
+
+	if (client && is_to_stop(client))
+		return 0; /* it does so before its time has come */
+	return client && client->ready_ns < ns ? client->ready_ns : ns;
+}
+
 static bool player_next(struct op_source *source, struct op *ops, size_t count, size_t *got,
 			struct error *error)
 {
@@ -896,11 +908,13 @@ static bool player_next_due(struct op_source *source, uint64_t now_ns, struct op
 	*got = 1;
 	if (op->thread == 0) {
 		player->is_pending = true;
+		*next_ns = UINT64_MAX;
 		return true;
 	}
 	op->time_ns = now_ns;
 	if (player->clients[op->thread - 1])
 		heap_pop(player);
+	*next_ns = ask_ns(player);
 	return true;
 }
 

@@ -61,8 +61,9 @@ struct workload {
 	void (*start)(struct workload_run *run, uint64_t now_ns);
 
 	/*
-	 * An op whose time has come; false: none, and *next_ns says when there will be one
-	 * (UINT64_MAX: not before one under way is done; or never again, if none is).
+	 * An op whose time has come; false: none. *next_ns says when to ask for the next (UINT64_MAX:
+	 * not before one under way is done; or never again, if none is). Whoever does not say when he
+	 * has one is asked again at once.
 	 */
 	bool (*next_due)(struct workload_run *run, uint64_t now_ns, struct op *op,
 			 uint64_t *next_ns);

@@ -56,13 +56,13 @@ bool pair_is(const struct row *row)
 {
 	uint64_t value;
 
-	return row->field_count == 2 && dump_field_is_name(&row->fields[0]) &&
-	       dump_field_number(&row->fields[1], &value);
+	return row->field_count == 2 && word_is_name(&row->fields[0]) &&
+	       word_number(&row->fields[1], &value);
 }
 
 bool pair_resembles(const struct row *row)
 {
-	if (!dump_field_is_name(&row->fields[0]) || row->field_count > 3)
+	if (!word_is_name(&row->fields[0]) || row->field_count > 3)
 		return false;
 	/* A word alone may be prose; with a digit or an underscore it is a counter without its number. */
 	if (row->field_count == 1)
@@ -75,7 +75,7 @@ bool pair_read(struct state *state, struct dump *dump, const struct row *row, st
 {
 	uint64_t value;
 
-	if (row->field_count < 2 || !dump_field_number(&row->fields[1], &value))
+	if (row->field_count < 2 || !word_number(&row->fields[1], &value))
 		return dump_row_wrong(row, 1, "a whole number", error);
 	if (row->field_count > 2)
 		return dump_row_wrong(row, 2, "the end of the line", error);

@@ -27,19 +27,19 @@ void dump_row_cut(struct row *row, const char *line, size_t bytes)
 	}
 }
 
-bool dump_field_is(const struct field *field, const char *text)
+bool word_is(const struct field *field, const char *text)
 {
 	return field->bytes == strlen(text) && memcmp(field->at, text, field->bytes) == 0;
 }
 
-bool dump_field_starts(const struct field *field, const char *text)
+bool word_starts(const struct field *field, const char *text)
 {
 	size_t bytes = strlen(text);
 
 	return field->bytes >= bytes && memcmp(field->at, text, bytes) == 0;
 }
 
-bool dump_field_number(const struct field *field, uint64_t *value)
+bool word_number(const struct field *field, uint64_t *value)
 {
 	uint64_t number = 0;
 
@@ -56,13 +56,13 @@ bool dump_field_number(const struct field *field, uint64_t *value)
 	return true;
 }
 
-bool dump_field_hundredths(const struct field *field, uint64_t *value)
+bool word_hundredths(const struct field *field, uint64_t *value)
 {
 	const char *point = memchr(field->at, '.', field->bytes);
 	struct field whole = {field->at, point ? (size_t)(point - field->at) : field->bytes};
 	uint64_t number, scale = 10;
 
-	if (!dump_field_number(&whole, &number) || number > UINT64_MAX / 200)
+	if (!word_number(&whole, &number) || number > UINT64_MAX / 200)
 		return false;
 	number *= 100;
 	for (size_t i = whole.bytes + 1; i < field->bytes; i++) {
@@ -75,7 +75,7 @@ bool dump_field_hundredths(const struct field *field, uint64_t *value)
 	return !point || whole.bytes + 1 < field->bytes;
 }
 
-bool dump_field_is_name(const struct field *field)
+bool word_is_name(const struct field *field)
 {
 	for (size_t i = 0; i < field->bytes; i++) {
 		char c = field->at[i];

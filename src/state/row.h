@@ -28,17 +28,17 @@ struct row {
 /* Cut `line` (not ended by NUL). What is in the row points into it; `text` is to be set. */
 void dump_row_cut(struct row *row, const char *line, size_t bytes);
 
-bool dump_field_is(const struct field *field, const char *text);
-bool dump_field_starts(const struct field *field, const char *text);
+bool word_is(const struct field *field, const char *text);
+bool word_starts(const struct field *field, const char *text);
 
 /* A whole number in decimal, nothing behind it, below 2^64. */
-bool dump_field_number(const struct field *field, uint64_t *value);
+bool word_number(const struct field *field, uint64_t *value);
 
 /* "12.34" in hundredths; "12" too. */
-bool dump_field_hundredths(const struct field *field, uint64_t *value);
+bool word_hundredths(const struct field *field, uint64_t *value);
 
 /* A name as counters have: letters, digits, _ . and what parentheses hold. */
-bool dump_field_is_name(const struct field *field);
+bool word_is_name(const struct field *field);
 
 /* How a row's field is wrong: "found \"12x\", expected ...". Returns false. */
 bool dump_row_wrong(const struct row *row, size_t field, const char *expected, struct error *error);

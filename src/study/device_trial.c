@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "base/size.h"
 #include "machine/model/device.h"
-#include "machine/model/device/agenda.h"
+#include "machine/model/agenda.h"
 
 /* Tags: twice the number of the request, and 1 more for its flush; or this. */
 #define TAG_BESIDE UINT64_MAX

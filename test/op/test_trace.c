@@ -263,8 +263,9 @@ static void damage_is_named(void **state)
 
 	native_put32(file + 8, 7);
 	assert_false(trace_read(&read, file_write("a.rft", file, bytes), NULL, &error));
-	assert_string_equal(error.message,
-			    "is in version 7 of the trace format; this refault reads version 1");
+	assert_string_equal(
+		error.message,
+		"is in version 7 of the trace format; this refault reads versions 1 and 2");
 	op_list_deinit(&read);
 	native_put32(file + 8, 1);
 	file[13] ^= 1;

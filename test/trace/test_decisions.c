@@ -164,7 +164,7 @@ static uint32_t state_of(struct cache *cache, uint32_t file, uint64_t index)
 		state |= IS_ACTIVE;
 	if (page->bits & PAGE_REFERENCED)
 		state |= IS_REFERENCED;
-	if (at->dirty >> index % NODE_PAGES & 1)
+	if (cache->index.heads[node].dirty >> index % NODE_PAGES & 1)
 		state |= IS_DIRTY;
 	if (page_index_of(cache, page) == index)
 		state |= IS_FOLIO_START;

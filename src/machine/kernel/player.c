@@ -326,12 +326,29 @@ static int allocate(const struct player *player, const struct call *call, const 
 	return failed;
 }
 
+/* Hold so much memory from now on, in one piece that grows and shrinks. */
 static int pin(uint64_t bytes)
 {
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	static void *held;
+	static uint64_t held_bytes;
+	void *memory;
 
-	return memory == MAP_FAILED || mlock(memory, bytes) != 0 ? errno : 0;
+	bytes = bytes_from_pages(pages_from_bytes_up(bytes));
+	if (bytes == held_bytes)
+		return 0;
+	if (bytes == 0) {
+		munmap(held, held_bytes);
+		held_bytes = 0;
+		return 0;
+	}
+	memory = held_bytes ? mremap(held, held_bytes, bytes, MREMAP_MAYMOVE)
+			    : mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (memory == MAP_FAILED)
+		return errno;
+	held = memory;
+	held_bytes = bytes;
+	return mlock(memory, bytes) == 0 ? 0 : errno;
 }
 
 static int no_such_is_an_answer(int result)

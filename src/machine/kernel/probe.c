@@ -22,7 +22,7 @@
 __asm__(".pushsection .rodata\n"
 	".balign 16\n"
 	"probe_object:\n"
-	".incbin \"" PROBE_OBJECT "\"\n"
+	".incbin \"" BPF_OBJECT "\"\n"
 	"probe_object_end:\n"
 	".popsection\n");
 extern const unsigned char probe_object[], probe_object_end[];

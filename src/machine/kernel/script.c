@@ -448,6 +448,8 @@ bool script_op(struct script *script, const struct op *op, uint32_t stream, uint
 		if (op->bytes > OP_COMPUTE_NS_MAX)
 			return error_input(error, "it computes for more than 30 days");
 		return send(&turn, CALL_COMPUTE, SLOT_NONE, NULL, NULL);
+	case OP_PIN:
+		return send(&turn, CALL_PIN, SLOT_NONE, NULL, NULL);
 	case OP_READDIR:
 		return send_path(&turn, CALL_LIST, name);
 	case OP_RMDIR:

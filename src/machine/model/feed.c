@@ -279,6 +279,7 @@ static bool trace_next(struct feed *feed, uint64_t now_ns, struct op *op, uint32
 	if (feed->ready.count > 0) {
 		begin(feed, ready_take(feed), op, thread);
 		*got = true;
+		*next_ns = now_ns;
 	} else if (feed->is_failed && feed->busy_count + feed->held_count == 0) {
 		*error = feed->failure;
 		return false;

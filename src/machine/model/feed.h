@@ -19,8 +19,8 @@ struct feed *feed_create(struct op_source *source);
 void feed_destroy(struct feed *feed);
 
 /*
- * An op that is due at `now_ns`, and its thread's number, from 0 and dense. *got false: none yet, and
- * *next_ns says when (UINT64_MAX: not before one under way is done; or never, if none is).
+ * An op that is due at `now_ns`, and its thread's number, from 0 and dense. *got false: none yet.
+ * *next_ns is when to ask again (UINT64_MAX: not before one under way is done; or never, if none is).
  */
 bool feed_next(struct feed *feed, uint64_t now_ns, struct op *op, uint32_t *thread, bool *got,
 	       uint64_t *next_ns, struct error *error);

@@ -31,9 +31,10 @@ void model_write_back(struct model *model)
 {
 	struct io_list *io = model->mount.io;
 
+	if (!cache_clock(model->cache, model->now_ns, &model->plan))
+		return;
 	model->mount.io = model->background;
 	model->mount.is_background = true;
-	cache_clock(model->cache, model->now_ns, &model->plan);
 	plan_done(model);
 	while (model->background && (model->plan.write_count = (uint32_t)cache_flushed(
 					     model->cache, model->plan.write, CACHE_PLAN_RUNS)) > 0)
@@ -138,41 +139,31 @@ static void prefetch(struct model *model, const struct op *op, enum cache_prefet
 }
 
 /* So many pages of what an op is about are fetched: a database's block has two. */
-enum { EXPECTED_BYTES_MAX = 8192 };
+enum { EXPECTED_PAGES_MAX = 2 };
 
 void model_expect(void *context, const struct op *op, enum op_nearness nearness)
 {
+	static const enum cache_prefetch steps[] = {[OP_LATER] = CACHE_PREFETCH_DIRECTORY,
+						    [OP_SOON] = CACHE_PREFETCH_INDEX,
+						    [OP_SOONER] = CACHE_PREFETCH_RECORD};
 	struct model *model = context;
 	uint32_t known =
 		op->path < model->tree.by_path.count ? model->tree.by_path.at[op->path] : 0;
-	uint32_t file = known ? model->tree.nodes.at[known - 1].file : 0;
-	uint64_t bytes = op->bytes < EXPECTED_BYTES_MAX ? op->bytes : EXPECTED_BYTES_MAX;
+	const struct tree_node *node = &model->tree.nodes.at[known ? known - 1 : TREE_ROOT];
 
-	uint32_t id;
-
-	if (!file)
+	if (!known || !node->file)
 		return;
-	if (nearness == OP_SOON && op->thread) {
-		id = opens_find(&model->opens, &model->tree.nodes.at[known - 1].opens, file,
-				op->thread);
-		cache_prefetch_open(model->cache, model->opens.all.at[id].handle);
-	}
-	if (nearness == OP_LATER)
-		opens_prefetch(&model->opens, file, op->thread);
-	if (model->fs->expect && model->is_mounted) {
-		model->fs->expect(&model->mount, file, op->offset, nearness);
-		return;
-	}
-	if (nearness != OP_SOONER) {
-		cache_prefetch_file(model->cache, file, op->offset,
-				    nearness == OP_LATER ? CACHE_PREFETCH_DIRECTORY
-							 : CACHE_PREFETCH_INDEX);
-		return;
-	}
-	for (uint64_t at = op->offset; at < op->offset + bytes; at += PAGE_BYTES)
-		cache_prefetch_file(model->cache, file, at, CACHE_PREFETCH_RECORD);
-	if (op->kind == OP_WRITE)
-		cache_prefetch_file(model->cache, file, op->offset, CACHE_PREFETCH_WRITE);
+	if (nearness == OP_LATER && op->thread)
+		opens_prefetch(&model->opens, node->file, op->thread);
+	if (nearness == OP_SOON && op->thread)
+		cache_prefetch_open(model->cache, opens_handle(&model->opens, &node->opens,
+							       node->file, op->thread));
+	if (model->fs->expect && model->is_mounted)
+		model->fs->expect(&model->mount, node->file, op->offset, nearness);
+	else
+		cache_prefetch_file(model->cache, node->file, op->offset / PAGE_BYTES,
+				    op->bytes > PAGE_BYTES ? EXPECTED_PAGES_MAX : 1,
+				    steps[nearness]);
 }
 
 __attribute__((noinline)) void model_sample(struct model *model)

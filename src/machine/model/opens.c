@@ -22,7 +22,8 @@ static void bucket_put(struct opens *opens, uint32_t id)
 
 	while (opens->buckets[at].id)
 		at = (at + 1) & opens->bucket_mask;
-	opens->buckets[at] = (struct open_bucket){id, open->file, open->thread};
+	opens->buckets[at] =
+		(struct open_bucket){id, open->file, open->thread, open->handle, open->list};
 }
 
 static void hash_double(struct opens *opens)
@@ -69,19 +70,37 @@ static void hash_remove(struct opens *opens, uint32_t id)
 
 /* ---- the lists ---- */
 
+/* The bucket of (file, thread) in this list, or the empty one where the search for it ends. */
+static inline const struct open_bucket *
+bucket_find(const struct opens *opens, const struct open_list *list, uint32_t file, uint32_t thread)
+{
+	for (uint32_t at = opens_bucket(opens, file, thread);; at = (at + 1) & opens->bucket_mask) {
+		const struct open_bucket *bucket = &opens->buckets[at];
+
+		if (!bucket->id ||
+		    (bucket->thread == thread && bucket->file == file && bucket->list == list->id))
+			return bucket;
+	}
+}
+
 uint32_t opens_find(const struct opens *opens, const struct open_list *list, uint32_t file,
 		    uint32_t thread)
 {
+	if (!list->is_hashed)
+		return opens->all.at[list->first].thread == thread ? list->first : 0;
+	return bucket_find(opens, list, file, thread)->id;
+}
+
+uint32_t opens_handle(const struct opens *opens, const struct open_list *list, uint32_t file,
+		      uint32_t thread)
+{
+	const struct open *first = &opens->all.at[list->first];
 	const struct open_bucket *bucket;
 
 	if (!list->is_hashed)
-		return opens->all.at[list->first].thread == thread ? list->first : 0;
-	for (uint32_t at = opens_bucket(opens, file, thread);; at = (at + 1) & opens->bucket_mask) {
-		bucket = &opens->buckets[at];
-		if (!bucket->id || (bucket->thread == thread && bucket->file == file &&
-				    opens->all.at[bucket->id].list == list->id))
-			return bucket->id;
-	}
+		return first->thread == thread ? first->handle : 0;
+	bucket = bucket_find(opens, list, file, thread);
+	return bucket->id ? bucket->handle : 0;
 }
 
 void opens_add(struct opens *opens, struct open_list *list, const struct open *open)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/prefetch.h"
 #include "machine/model/tree.h"
 
 /* An open file of one thread; several threads may have the same file open. */
@@ -24,6 +25,7 @@ struct open {
 
 struct open_bucket {
 	uint32_t id, file, thread; /* id 0: empty */
+	uint32_t handle, list;     /* the cache's; here, so that a look-up is one line of memory */
 };
 
 struct opens {
@@ -46,12 +48,15 @@ void opens_deinit(struct opens *opens);
 /* The thread's, of this file's list; 0: none. */
 uint32_t opens_find(const struct opens *opens, const struct open_list *list, uint32_t file,
 		    uint32_t thread);
+/* And its handle; 0: none. */
+uint32_t opens_handle(const struct opens *opens, const struct open_list *list, uint32_t file,
+		      uint32_t thread);
 void opens_add(struct opens *opens, struct open_list *list, const struct open *open);
 void opens_remove(struct opens *opens, struct open_list *list, uint32_t id);
 /* It will be looked for: what that touches comes into the processor's caches. */
 static inline void opens_prefetch(const struct opens *opens, uint32_t file, uint32_t thread)
 {
-	__builtin_prefetch(&opens->buckets[opens_bucket(opens, file, thread)]);
+	prefetch_read(&opens->buckets[opens_bucket(opens, file, thread)]);
 }
 
 #endif

@@ -95,9 +95,12 @@ static void stat_node(struct model *model, uint32_t node)
 
 	if (node == TREE_ROOT)
 		return;
-	/* A walk ends at the first name that is not there: that one becomes a negative dentry. */
+	/*
+	 * A walk ends at the first name that is not there, which becomes a negative dentry, or is no
+	 * directory.
+	 */
 	for (uint32_t up = parent; up != TREE_NONE; up = model->tree.nodes.at[up].parent)
-		if (!tree_exists(&model->tree, up))
+		if (!tree_exists(&model->tree, up) || !model->tree.nodes.at[up].is_directory)
 			node = up;
 	if (cache_name_cached(model->cache, model->tree.nodes.at[node].name)) {
 		cache_name_use(model->cache, model->tree.nodes.at[node].name);
@@ -178,12 +181,12 @@ static uint32_t open_add(struct model *model, uint32_t node, uint32_t thread)
 uint32_t node_open(struct model *model, uint32_t node, uint32_t thread)
 {
 	const struct tree_node *at = &model->tree.nodes.at[node];
-	uint32_t id = opens_find(&model->opens, &at->opens, node_file(model, node), thread);
+	uint32_t handle = opens_handle(&model->opens, &at->opens, node_file(model, node), thread);
 
-	if (!id && !at->file)
-		id = at->opens.first; /* unlinked: another thread's will do */
-	if (id)
-		return model->opens.all.at[id].handle;
+	if (!handle && !at->file) /* unlinked: another thread's will do */
+		handle = model->opens.all.at[at->opens.first].handle;
+	if (handle)
+		return handle;
 	cache_open_pay(model->cache);
 	hold(model, node);
 	return open_add(model, node, thread);
@@ -585,7 +588,7 @@ static const char *kind_wrong(const struct model *model, const struct op *op, ui
 	if (!at->is_directory && (kind == OP_RMDIR || kind == OP_READDIR))
 		return "it is not a directory";
 	if (at->is_directory && !of_name && kind != OP_OPEN && kind != OP_FSYNC &&
-	    kind != OP_RMDIR && kind != OP_READDIR)
+	    kind != OP_FDATASYNC && kind != OP_RMDIR && kind != OP_READDIR)
 		return "it is a directory";
 	if (at->is_symlink && !of_name)
 		return "it is a symbolic link, and none is followed here: the path that it leads "
@@ -629,6 +632,14 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 	if (kind == OP_COMPUTE)
 		return op->bytes <= OP_COMPUTE_NS_MAX ||
 		       op_error(model, op, error, "it computes for more than 30 days");
+	if (kind == OP_PIN) {
+		/* Who says how much is pinned asks what would be if it were. */
+		if (op->bytes > model->options->memory_bytes)
+			return op_error(model, op, error, "that is more than there is");
+		if (model->options->pinned_bytes == 0)
+			cache_pin(model->cache, op->bytes);
+		return true;
+	}
 	if (kind == OP_SYNC) {
 		make_mounted(model);
 		sync_all(model);

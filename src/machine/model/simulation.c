@@ -16,6 +16,7 @@
  *             compute (a transaction group) takes turns with whoever computes.
  */
 #include "base/size.h"
+#include "machine/model/agenda.h"
 #include "machine/model/device.h"
 #include "machine/model/feed.h"
 #include "machine/model/model_private.h"
@@ -44,6 +45,7 @@ struct task {
 	uint32_t waits_for; /* requests, its own and others' */
 	uint32_t next;      /* in a queue of tasks */
 	bool is_under_way;
+	bool is_of_jobs;   /* its op: time counts */
 	bool has_borrowed; /* runs on a processor that it took from a thread that computes */
 };
 
@@ -75,14 +77,8 @@ struct file_writes {
 	uint32_t count, waiters;
 };
 
-/* slept: its turn may have to be waited for; woken: it goes on */
-enum event_kind { EVENT_COMPUTED, EVENT_SLEPT, EVENT_WOKEN };
-
-struct event {
-	uint64_t at_ns, order;
-	uint32_t task;
-	uint32_t kind;
-};
+/* Of a task, on the agenda: slept: its turn may have to be waited for; woken: it goes on. */
+enum event { EVENT_COMPUTED, EVENT_SLEPT, EVENT_WOKEN };
 
 struct queue {
 	uint32_t first, last;
@@ -94,8 +90,8 @@ struct simulation {
 	struct device *device;
 	uint64_t request_bytes_max;
 	uint64_t now_ns, next_tick_ns, next_source_ns;
-	uint64_t started_ns; /* of the jobs; UINT64_MAX: not yet */
-	bool source_may_have;
+	uint64_t started_ns;  /* of the jobs; UINT64_MAX: not yet */
+	bool source_may_have; /* an op was done: ask before next_source_ns */
 	uint64_t next_interval_ns;
 	struct result_interval before; /* sums at the end of the last interval */
 	uint64_t next_progress_ops;
@@ -107,8 +103,7 @@ struct simulation {
 	uint64_t borrowed_ns; /* processor time that whoever computes has to make up for */
 	uint64_t busy_ns, busy_device_ns; /* the device's: before counting began */
 
-	ARRAY(struct event) events; /* a heap */
-	uint64_t event_order;
+	struct agenda agenda;
 	ARRAY(struct request) requests;
 	uint32_t free_request, requests_under_way;
 	ARRAY(uint32_t) reading; /* requests that read data */
@@ -134,7 +129,7 @@ struct simulation {
 	bool failed;
 };
 
-/* ---- queues and the heap ---- */
+/* ---- queues ---- */
 
 static void queue_put(struct simulation *sim, struct queue *queue, uint32_t task)
 {
@@ -152,41 +147,6 @@ static uint32_t queue_take(struct simulation *sim, struct queue *queue)
 
 	queue->first = sim->tasks.at[task].next;
 	return task;
-}
-
-static inline bool event_before(const struct event *a, const struct event *b)
-{
-	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
-}
-
-static void event_add(struct simulation *sim, uint64_t at_ns, uint32_t task, enum event_kind kind)
-{
-	struct event event = {at_ns, sim->event_order++, task, kind};
-	size_t at = sim->events.count;
-
-	(void)array_push(&sim->events);
-	for (; at > 0 && event_before(&event, &sim->events.at[(at - 1) / 2]); at = (at - 1) / 2)
-		sim->events.at[at] = sim->events.at[(at - 1) / 2];
-	sim->events.at[at] = event;
-}
-
-static struct event event_take(struct simulation *sim)
-{
-	struct event first = sim->events.at[0];
-	struct event moved = sim->events.at[--sim->events.count];
-	size_t at = 0, child;
-
-	while ((child = 2 * at + 1) < sim->events.count) {
-		if (child + 1 < sim->events.count &&
-		    event_before(&sim->events.at[child + 1], &sim->events.at[child]))
-			child++;
-		if (!event_before(&sim->events.at[child], &moved))
-			break;
-		sim->events.at[at] = sim->events.at[child];
-		at = child;
-	}
-	sim->events.at[at] = moved;
-	return first;
 }
 
 /* ---- who waits for a request of somebody else ---- */
@@ -384,17 +344,14 @@ static void background_prefetch(const struct simulation *sim, size_t at)
 	const struct cache *cache = sim->model->cache;
 
 	if (io->file)
-		for (uint64_t page = io->index; page < io->index + 2; page++)
-			cache_prefetch_file(cache, io->file, page * PAGE_BYTES,
-					    CACHE_PREFETCH_RECORD);
+		cache_prefetch_file(cache, io->file, io->index, 2, CACHE_PREFETCH_RECORD);
 	at += BACKGROUND_AHEAD;
 	if (at < sim->background.at.count && sim->background.at.at[at].file)
 		cache_prefetch_file(cache, sim->background.at.at[at].file,
-				    sim->background.at.at[at].index * PAGE_BYTES,
-				    CACHE_PREFETCH_INDEX);
+				    sim->background.at.at[at].index, 2, CACHE_PREFETCH_INDEX);
 }
 
-static void background_submit(struct simulation *sim)
+static __attribute__((noinline)) void background_submit_some(struct simulation *sim)
 {
 	while (sim->background_under_way < sim->background_depth &&
 	       sim->background_next < sim->background.at.count) {
@@ -414,6 +371,12 @@ static void background_submit(struct simulation *sim)
 		sim->background_next = 0;
 		io_list_empty(&sim->background);
 	}
+}
+
+static inline void background_submit(struct simulation *sim)
+{
+	if (sim->background.at.count > 0)
+		background_submit_some(sim);
 }
 
 /* What model_carry_out() has put there since `first` is counted. */
@@ -502,14 +465,10 @@ static void start(struct simulation *sim)
 
 static bool is_dirty_enough(const struct simulation *sim)
 {
-	struct counters now;
-
 	/* Asked only when something is written back already. */
-	if (sim->background_bytes == 0)
-		return false;
-	cache_counters(sim->model->cache, 0, &now);
-	return now.dirty_pages + sim->background_bytes / PAGE_BYTES >
-	       cache_dirty_allowed(sim->model->cache);
+	return sim->background_bytes > 0 &&
+	       cache_dirty_pages(sim->model->cache) + sim->background_bytes / PAGE_BYTES >
+		       cache_dirty_allowed(sim->model->cache);
 }
 
 /* Buffered writers are held up while too much is dirty: balance_dirty_pages(). */
@@ -528,7 +487,7 @@ static void turn_over(struct simulation *sim, const struct task *task)
 	sim->turns.first = NONE;
 	while (waiting.first != NONE) {
 		sim->turns_under_way++;
-		event_add(sim, sim->now_ns, queue_take(sim, &waiting), EVENT_WOKEN);
+		agenda_add(&sim->agenda, sim->now_ns, EVENT_WOKEN, queue_take(sim, &waiting));
 	}
 }
 
@@ -554,7 +513,7 @@ static void wake_awaiting(struct simulation *sim)
 		uint32_t task = queue_take(sim, &waiting);
 
 		if (awaited(&sim->tasks.at[task]) <= sim->model->mount.reached)
-			event_add(sim, sim->now_ns, task, EVENT_WOKEN);
+			agenda_add(&sim->agenda, sim->now_ns, EVENT_WOKEN, task);
 		else
 			queue_put(sim, &sim->awaiting, task);
 	}
@@ -572,8 +531,7 @@ static void task_done(struct simulation *sim, uint32_t task)
 	}
 	turn_over(sim, at);
 	operation_end(sim->model, &at->op);
-	if (feed_is_started(sim->feed, &at->op) && at->op.kind != OP_COMPUTE &&
-	    at->op.kind != OP_MARK)
+	if (at->is_of_jobs && at->op.kind != OP_COMPUTE && at->op.kind != OP_MARK)
 		recorder_latency(&sim->model->recorder, (enum op_kind)at->op.kind,
 				 sim->now_ns - at->asked_ns);
 	feed_completed(sim->feed, &at->op, task - THREADS, sim->now_ns);
@@ -710,7 +668,7 @@ static void kernel_slice(struct simulation *sim)
 
 	sim->kernel_ns -= ns;
 	sim->busy_ns += ns;
-	event_add(sim, sim->now_ns + ns, KERNEL_COMPUTES, EVENT_COMPUTED);
+	agenda_add(&sim->agenda, sim->now_ns + ns, EVENT_COMPUTED, KERNEL_COMPUTES);
 }
 
 static void kernel_compute(struct simulation *sim)
@@ -754,7 +712,7 @@ static void task_execute(struct simulation *sim, uint32_t task)
 	if (at->op.kind == OP_MARK && at->op.bytes == MARK_COUNTING_BEGINS)
 		start(sim);
 	/* What is there before time begins is not asked of the device. */
-	if (!feed_is_started(sim->feed, &at->op)) {
+	if (!at->is_of_jobs) {
 		forget(sim, &at->io, 0);
 		forget(sim, &sim->background, first);
 		io_list_empty(&at->io);
@@ -776,7 +734,7 @@ static void task_execute(struct simulation *sim, uint32_t task)
 		sim->borrowed_ns += ns;
 	/* So that nothing goes on before the processor's part is done. */
 	at->waits_for++;
-	event_add(sim, sim->now_ns + ns, task, EVENT_COMPUTED);
+	agenda_add(&sim->agenda, sim->now_ns + ns, EVENT_COMPUTED, task);
 }
 
 static void task_begin(struct simulation *sim, const struct op *op, uint32_t thread)
@@ -790,6 +748,9 @@ static void task_begin(struct simulation *sim, const struct op *op, uint32_t thr
 	at->op = *op;
 	at->asked_ns = sim->now_ns;
 	at->is_under_way = true;
+	at->is_of_jobs = feed_is_started(sim->feed, op);
+	if (at->is_of_jobs && sim->started_ns == UINT64_MAX)
+		start(sim);
 	sim->tasks_under_way++;
 	at->has_borrowed = sim->idle_processors == 0 && op->kind != OP_COMPUTE;
 	if (!at->has_borrowed && sim->idle_processors == 0) {
@@ -825,7 +786,7 @@ static void task_computed(struct simulation *sim, uint32_t task)
 	struct task *at = &sim->tasks.at[task];
 
 	if (at->op.kind == OP_COMPUTE && sim->borrowed_ns > 0) {
-		event_add(sim, sim->now_ns + sim->borrowed_ns, task, EVENT_COMPUTED);
+		agenda_add(&sim->agenda, sim->now_ns + sim->borrowed_ns, EVENT_COMPUTED, task);
 		sim->borrowed_ns = 0;
 		return;
 	}
@@ -839,7 +800,7 @@ static void task_computed(struct simulation *sim, uint32_t task)
 		return;
 	}
 	if (at->io.sleep_ns > 0)
-		event_add(sim, sim->now_ns + at->io.sleep_ns, task, EVENT_SLEPT);
+		agenda_add(&sim->agenda, sim->now_ns + at->io.sleep_ns, EVENT_SLEPT, task);
 	else
 		task_takes_turn(sim, task);
 }
@@ -941,7 +902,7 @@ static void kernel_turn(struct simulation *sim)
 	sim->tasks_under_way++;
 	if (kernel->io.sleep_ns > 0) {
 		kernel->waits_for++;
-		event_add(sim, sim->now_ns + kernel->io.sleep_ns, KERNEL, EVENT_WOKEN);
+		agenda_add(&sim->agenda, sim->now_ns + kernel->io.sleep_ns, EVENT_WOKEN, KERNEL);
 	}
 	task_goes_on(sim, KERNEL);
 }
@@ -990,11 +951,9 @@ static bool begin_due(struct simulation *sim)
 		if (!feed_next(sim->feed, sim->now_ns, &op, &thread, &got, &sim->next_source_ns,
 			       sim->error))
 			return false;
-		sim->source_may_have = got;
+		sim->source_may_have = false;
 		if (!got)
 			break;
-		if (sim->started_ns == UINT64_MAX && feed_is_started(sim->feed, &op))
-			start(sim);
 		task_begin(sim, &op, thread);
 		if (sim->failed)
 			return false;
@@ -1014,8 +973,7 @@ static uint64_t next_ns(const struct simulation *sim)
 {
 	uint64_t next = sim->next_source_ns;
 
-	if (sim->events.count > 0)
-		next = least(next, sim->events.at[0].at_ns);
+	next = least(next, agenda_next_ns(&sim->agenda));
 	next = least(next, device_next_ns(sim->device));
 	if (sim->kernel_wanted && !sim->tasks.at[KERNEL].is_under_way)
 		return sim->now_ns;
@@ -1047,15 +1005,15 @@ static bool loop(struct simulation *sim)
 		next = next_ns(sim);
 		sim->now_ns = next > sim->now_ns ? next : sim->now_ns;
 		device_completions(sim);
-		while (sim->events.count > 0 && sim->events.at[0].at_ns <= sim->now_ns) {
-			struct event event = event_take(sim);
+		while (agenda_next_ns(&sim->agenda) <= sim->now_ns) {
+			struct agenda_entry event = agenda_take(&sim->agenda);
 
-			if (event.kind == EVENT_COMPUTED)
-				task_computed(sim, event.task);
-			else if (event.kind == EVENT_SLEPT)
-				task_takes_turn(sim, event.task);
+			if (event.what == EVENT_COMPUTED)
+				task_computed(sim, event.id);
+			else if (event.what == EVENT_SLEPT)
+				task_takes_turn(sim, event.id);
 			else
-				task_asks(sim, event.task);
+				task_asks(sim, event.id);
 			if (sim->failed)
 				return false;
 		}
@@ -1117,7 +1075,7 @@ bool simulation_run(struct model *model, struct error *error)
 	for (size_t i = 0; i < sim.tasks.count; i++)
 		array_deinit(&sim.tasks.at[i].io.at);
 	array_deinit(&sim.tasks);
-	array_deinit(&sim.events);
+	agenda_deinit(&sim.agenda);
 	array_deinit(&sim.requests);
 	array_deinit(&sim.reading);
 	array_deinit(&sim.waiters);

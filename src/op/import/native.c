@@ -31,6 +31,9 @@ struct native {
 	uint64_t block_count;
 	uint64_t time_ns; /* of the last op of the last whole block */
 	bool ended;
+
+	char *facts, *stream_text; /* the head's; NULL: none */
+	uint32_t stream_count;     /* with the unused 0; 0: ops have none */
 };
 
 /* A block's header, as found. */
@@ -78,6 +81,88 @@ static bool native_need(struct import *import, size_t bytes, struct error *error
 	return input_visible(import->input) >= bytes || native_cut_off(import, error);
 }
 
+/* Lines of "key=value". */
+static bool facts_are_lines(const unsigned char *text, size_t bytes)
+{
+	const unsigned char *end = text + bytes;
+
+	while (text < end) {
+		const unsigned char *newline = memchr(text, '\n', (size_t)(end - text));
+		const unsigned char *equals =
+			newline ? memchr(text, '=', (size_t)(newline - text)) : NULL;
+
+		if (!equals || equals == text || memchr(text, '\0', (size_t)(newline - text)))
+			return false;
+		text = newline + 1;
+	}
+	return true;
+}
+
+/* NULL: right; else what is wrong with it. */
+static const char *head_take(struct import *import, const unsigned char *body, size_t body_bytes,
+			     uint32_t stream_count, size_t fact_bytes)
+{
+	struct native *native = import->state;
+	size_t at = 0, name_bytes = body_bytes - fact_bytes;
+
+	if (!facts_are_lines(body, fact_bytes))
+		return "what it tells of itself is not lines of key=value";
+	native->facts = memory_alloc(fact_bytes + 1, 1);
+	memcpy(native->facts, body, fact_bytes);
+	import->facts = native->facts;
+	if (stream_count == 0)
+		return name_bytes ? "there is more in it than its head" : NULL;
+	native->stream_count = stream_count;
+	if (!import->own_streams)
+		return NULL;
+	native->stream_text = memory_alloc(name_bytes + 1, 1);
+	memcpy(native->stream_text, body + fact_bytes, name_bytes);
+	import->source.stream_names =
+		memory_alloc(stream_count, sizeof(*import->source.stream_names));
+	import->source.stream_count = stream_count;
+	for (uint32_t i = 1; i < stream_count; i++) {
+		const char *end = memchr(native->stream_text + at, '\0', name_bytes - at);
+
+		if (!end || end == native->stream_text + at)
+			return "a stream has no name";
+		import->source.stream_names[i] = native->stream_text + at;
+		at = (size_t)(end - native->stream_text) + 1;
+	}
+	return at == name_bytes ? NULL : "there is more in it than its head";
+}
+
+static bool head_read(struct import *import, struct error *error)
+{
+	const unsigned char *header;
+	size_t body_bytes, fact_bytes;
+	uint32_t stream_count;
+	const char *wrong;
+
+	if (!native_need(import, NATIVE_BLOCK_HEADER_BYTES, error))
+		return false;
+	header = import->input->at;
+	body_bytes = native_get32(header + NATIVE_AT_BODY_BYTES);
+	fact_bytes = native_get32(header + NATIVE_AT_TEXT_BYTES);
+	stream_count = native_get32(header + NATIVE_AT_PATHS);
+	if (native_get32(header + NATIVE_AT_MARK) != NATIVE_MARK_HEAD ||
+	    body_bytes > NATIVE_BODY_BYTES_MAX || fact_bytes > body_bytes ||
+	    fact_bytes > NATIVE_FACTS_BYTES_MAX || stream_count > STREAM_COUNT_MAX + 1)
+		return native_wrong(import, "the head before it makes no sense", error);
+	if (!native_need(import, NATIVE_BLOCK_HEADER_BYTES + body_bytes, error))
+		return false;
+	header = import->input->at;
+	if (native_get64(header + NATIVE_AT_CHECKSUM) !=
+	    native_checksum(header, header + NATIVE_BLOCK_HEADER_BYTES, body_bytes))
+		return native_wrong(import, "the checksum of the head before it does not match",
+				    error);
+	wrong = head_take(import, header + NATIVE_BLOCK_HEADER_BYTES, body_bytes, stream_count,
+			  fact_bytes);
+	if (wrong)
+		return native_wrong(import, wrong, error);
+	import->input->at = header + NATIVE_BLOCK_HEADER_BYTES + body_bytes;
+	return true;
+}
+
 static bool native_begin(struct import *import, struct error *error)
 {
 	struct native *native = import->state;
@@ -95,17 +180,17 @@ static bool native_begin(struct import *import, struct error *error)
 		return error_at(error, name, 0, 0,
 				"is a refault trace with its line ends changed: copy it as binary");
 	version = native_get32(header + 8);
-	if (version != NATIVE_VERSION)
+	if (version != NATIVE_VERSION && version != NATIVE_VERSION_PLAIN)
 		return error_at(error, name, 0, 0,
 				"is in version %" PRIu32
-				" of the trace format; this refault reads version %d",
-				version, NATIVE_VERSION);
+				" of the trace format; this refault reads versions %d and %d",
+				version, NATIVE_VERSION_PLAIN, NATIVE_VERSION);
 	if (native_get32(header + 12) != (uint32_t)XXH64(header, 12, 0))
 		return error_at(error, name, 0, 0,
 				"has a damaged header: its checksum does not match");
 	import->input->at += NATIVE_FILE_HEADER_BYTES;
 	native->columns = column_reader_create();
-	return true;
+	return version == NATIVE_VERSION_PLAIN || head_read(import, error);
 }
 
 static void native_end_reading(struct import *import)
@@ -119,6 +204,9 @@ static void native_end_reading(struct import *import)
 	memory_free(native->numbers);
 	memory_free(native->lengths);
 	memory_free(native->text);
+	memory_free(native->facts);
+	memory_free(native->stream_text);
+	memory_free(import->source.stream_names);
 	column_reader_destroy(native->columns);
 	array_deinit(&native->predictor.ends);
 }
@@ -184,6 +272,14 @@ static const char *fields_read(struct import *import, const struct block *block,
 		if (numbers[i] > UINT32_MAX)
 			return "a thread's number is too large";
 		ops[i].thread = (uint32_t)numbers[i];
+	}
+	if (native->stream_count && !column_get(columns, cursor, native->numbers, count))
+		return "its streams cannot be unpacked";
+	for (size_t i = 0; i < count && native->stream_count; i++) {
+		if (numbers[i] >= native->stream_count)
+			return "it uses a stream that is not there";
+		if (import->own_streams)
+			ops[i].stream = (uint16_t)numbers[i];
 	}
 	if (!column_get(columns, cursor, native->numbers, count))
 		return "its times cannot be unpacked";

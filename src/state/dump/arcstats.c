@@ -68,15 +68,14 @@ static bool is_header(const struct row *row)
 {
 	uint64_t value;
 
-	return row->field_count >= 6 && dump_field_number(&row->fields[0], &value) &&
-	       dump_field_number(&row->fields[1], &value) &&
-	       dump_field_starts(&row->fields[2], "0x");
+	return row->field_count >= 6 && word_number(&row->fields[0], &value) &&
+	       word_number(&row->fields[1], &value) && word_starts(&row->fields[2], "0x");
 }
 
 static bool is_titles(const struct row *row)
 {
-	return row->field_count == 3 && dump_field_is(&row->fields[0], "name") &&
-	       dump_field_is(&row->fields[1], "type") && dump_field_is(&row->fields[2], "data");
+	return row->field_count == 3 && word_is(&row->fields[0], "name") &&
+	       word_is(&row->fields[1], "type") && word_is(&row->fields[2], "data");
 }
 
 static bool number_of(const struct field *field, uint64_t *value)
@@ -84,8 +83,8 @@ static bool number_of(const struct field *field, uint64_t *value)
 	struct field digits = {field->at + 1, field->bytes - 1};
 
 	if (field->at[0] != '-')
-		return dump_field_number(field, value);
-	if (!dump_field_number(&digits, value))
+		return word_number(field, value);
+	if (!word_number(&digits, value))
 		return false;
 	*value = 0 - *value;
 	return true;
@@ -118,12 +117,12 @@ static bool parts(const struct row *row, struct field *name, size_t *value)
 	*value = row->field_count - 1;
 	if (row->field_count == 2 && name_behind_path(&row->fields[0], name))
 		return true;
-	if (row->field_count == 3 && dump_field_is(&row->fields[1], "=") &&
+	if (row->field_count == 3 && word_is(&row->fields[1], "=") &&
 	    name_behind_path(&row->fields[0], name))
 		return true;
 	*name = row->fields[0];
-	return row->field_count == 3 && dump_field_is_name(name) &&
-	       dump_field_number(&row->fields[1], &type) && type < 10;
+	return row->field_count == 3 && word_is_name(name) && word_number(&row->fields[1], &type) &&
+	       type < 10;
 }
 
 static enum row_match arcstats_match(const struct row *row, const struct dump *open)

@@ -14,8 +14,8 @@ static const char *const files[] = {"buddyinfo", NULL};
 
 static bool buddyinfo_resembles(const struct row *row)
 {
-	return row->field_count > 4 && dump_field_is(&row->fields[0], "Node") &&
-	       dump_field_is(&row->fields[2], "zone") &&
+	return row->field_count > 4 && word_is(&row->fields[0], "Node") &&
+	       word_is(&row->fields[2], "zone") &&
 	       row->fields[3].at[row->fields[3].bytes - 1] != ',';
 }
 
@@ -27,7 +27,7 @@ static enum row_match buddyinfo_match(const struct row *row, const struct dump *
 	if (!buddyinfo_resembles(row) || row->field_count > 4 + ENTRY_VALUES_MAX)
 		return ROW_NO;
 	for (size_t i = 4; i < row->field_count; i++) {
-		if (!dump_field_number(&row->fields[i], &value))
+		if (!word_number(&row->fields[i], &value))
 			return ROW_NO;
 	}
 	return ROW_YES;
@@ -45,7 +45,7 @@ static bool buddyinfo_read(struct state *state, struct dump *dump, const struct 
 	for (size_t i = 4; i < row->field_count && i < 4 + ENTRY_VALUES_MAX; i++) {
 		uint64_t value;
 
-		if (!dump_field_number(&row->fields[i], &value))
+		if (!word_number(&row->fields[i], &value))
 			return dump_row_wrong(row, i, "a whole number of blocks", error);
 		if (!entry)
 			entry = dump_add(state, dump, row, name, (size_t)bytes);

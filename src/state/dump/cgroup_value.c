@@ -49,9 +49,8 @@ static enum row_match value_match(const struct row *row, const struct dump *open
 	(void)open;
 	if (row->field_count != 1 || !*value_which(row->called))
 		return ROW_NO;
-	return dump_field_is(&row->fields[0], "max") || dump_field_number(&row->fields[0], &value)
-		       ? ROW_BEGINS
-		       : ROW_NO;
+	return word_is(&row->fields[0], "max") || word_number(&row->fields[0], &value) ? ROW_BEGINS
+										       : ROW_NO;
 }
 
 static bool value_resembles(const struct row *row)
@@ -65,7 +64,7 @@ static bool value_read(struct state *state, struct dump *dump, const struct row 
 	const struct field name = {row->called, strlen(row->called)};
 	uint64_t value = VALUE_UNLIMITED;
 
-	if (!dump_field_is(&row->fields[0], "max") && !dump_field_number(&row->fields[0], &value))
+	if (!word_is(&row->fields[0], "max") && !word_number(&row->fields[0], &value))
 		return dump_row_wrong(row, 0, "a whole number, or max", error);
 	/* No machine has 2^60 bytes: version 1 without a limit. */
 	if (value >> 60)

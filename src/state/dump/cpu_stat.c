@@ -20,8 +20,8 @@ static bool is_cpu(const struct row *row)
 {
 	uint64_t value;
 
-	return dump_field_starts(&row->fields[0], "cpu") && row->field_count >= 5 &&
-	       dump_field_number(&row->fields[1], &value);
+	return word_starts(&row->fields[0], "cpu") && row->field_count >= 5 &&
+	       word_number(&row->fields[1], &value);
 }
 
 static enum row_match stat_match(const struct row *row, const struct dump *open)
@@ -31,14 +31,14 @@ static enum row_match stat_match(const struct row *row, const struct dump *open)
 	if (is_cpu(row))
 		return ROW_YES;
 	return open && word_is_among(&row->fields[0], others) && row->field_count > 1 &&
-			       dump_field_number(&row->fields[1], &value)
+			       word_number(&row->fields[1], &value)
 		       ? ROW_YES
 		       : ROW_NO;
 }
 
 static bool stat_resembles(const struct row *row)
 {
-	return dump_field_starts(&row->fields[0], "cpu");
+	return word_starts(&row->fields[0], "cpu");
 }
 
 static bool stat_read(struct state *state, struct dump *dump, const struct row *row,
@@ -47,10 +47,10 @@ static bool stat_read(struct state *state, struct dump *dump, const struct row *
 	uint64_t values[8] = {0};
 	struct entry *entry;
 
-	if (!dump_field_is(&row->fields[0], "cpu"))
+	if (!word_is(&row->fields[0], "cpu"))
 		return true;
 	for (size_t i = 1; i < row->field_count && i <= 8; i++) {
-		if (!dump_field_number(&row->fields[i], &values[i - 1]))
+		if (!word_number(&row->fields[i], &values[i - 1]))
 			return dump_row_wrong(row, i, "a whole number of ticks", error);
 	}
 	entry = dump_add(state, dump, row, row->fields[0].at, row->fields[0].bytes);

@@ -35,10 +35,10 @@ static const struct layout layouts[] = {
 static size_t numbers_from(const struct row *row, const char **called)
 {
 	const struct field *name = &row->fields[0];
-	size_t from = row->field_count > 1 && dump_field_is(&row->fields[1], "=") ? 2 : 1;
+	size_t from = row->field_count > 1 && word_is(&row->fields[1], "=") ? 2 : 1;
 
 	*called = row->called;
-	if (!dump_field_starts(name, "fs."))
+	if (!word_starts(name, "fs."))
 		return 0;
 	for (size_t i = 0; files[i]; i++) {
 		size_t bytes = strlen(files[i]);
@@ -61,7 +61,7 @@ static const struct layout *layout_of(const struct row *row, size_t *from)
 	if (row->field_count < *from + 2 || count > 7)
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
-		if (!dump_field_number(&row->fields[*from + i], &values[i]))
+		if (!word_number(&row->fields[*from + i], &values[i]))
 			return NULL;
 	}
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
@@ -109,7 +109,7 @@ static bool fs_read(struct state *state, struct dump *dump, const struct row *ro
 		const struct field name = {layout->names[i], strlen(layout->names[i])};
 		uint64_t value = 0;
 
-		dump_field_number(&row->fields[from + i], &value);
+		word_number(&row->fields[from + i], &value);
 		dump_add_value(state, dump, row, &name, value);
 	}
 	return true;

@@ -19,8 +19,8 @@ static bool is_heading(const struct row *row)
 	bool has_file = false;
 
 	for (size_t i = 0; i < row->field_count; i++)
-		has_file |= dump_field_is(&row->fields[i], "BACK-FILE");
-	return has_file && dump_field_is(&row->fields[0], "NAME");
+		has_file |= word_is(&row->fields[i], "BACK-FILE");
+	return has_file && word_is(&row->fields[0], "NAME");
 }
 
 static enum row_match losetup_match(const struct row *row, const struct dump *open)
@@ -28,20 +28,19 @@ static enum row_match losetup_match(const struct row *row, const struct dump *op
 	(void)open;
 	if (is_heading(row))
 		return ROW_BEGINS;
-	return dump_field_starts(&row->fields[0], "/dev/loop") && row->field_count > 1 ? ROW_YES
-										       : ROW_NO;
+	return word_starts(&row->fields[0], "/dev/loop") && row->field_count > 1 ? ROW_YES : ROW_NO;
 }
 
 static bool losetup_resembles(const struct row *row)
 {
-	return dump_field_starts(&row->fields[0], "/dev/loop");
+	return word_starts(&row->fields[0], "/dev/loop");
 }
 
 /* How many columns stand behind DIO's: names of files may have blanks, numbers have none. */
 static void heading_read(struct dump *dump, const struct row *row)
 {
 	for (size_t i = 0; i < row->field_count; i++) {
-		if (dump_field_is(&row->fields[i], "DIO"))
+		if (word_is(&row->fields[i], "DIO"))
 			dump->own[0] = row->field_count - i;
 	}
 }
@@ -60,7 +59,7 @@ static bool losetup_read(struct state *state, struct dump *dump, const struct ro
 	if (name.at[name.bytes - 1] == ':')
 		name.bytes--;
 	if (from_end && (row->field_count <= from_end ||
-			 !dump_field_number(&row->fields[row->field_count - from_end], &dio)))
+			 !word_number(&row->fields[row->field_count - from_end], &dio)))
 		return dump_row_wrong(row, row->field_count, "0 or 1 for DIO", error);
 	entry = dump_add(state, dump, row, name.at, name.bytes);
 	if (from_end) {

@@ -53,8 +53,8 @@ static bool is_row(const struct row *row)
 	uint64_t value;
 
 	return is_label(&row->fields[0]) && row->field_count >= 2 && row->field_count <= 3 &&
-	       dump_field_number(&row->fields[1], &value) &&
-	       (row->field_count == 2 || dump_field_is(&row->fields[2], "kB"));
+	       word_number(&row->fields[1], &value) &&
+	       (row->field_count == 2 || word_is(&row->fields[2], "kB"));
 }
 
 /* The table of 2.4: "total: used: free:", "Mem: 1 2 3", "Swap: 1 2 3". */
@@ -62,13 +62,11 @@ static bool is_old_table(const struct row *row)
 {
 	uint64_t value;
 
-	if (dump_field_is(&row->fields[0], "total:") && row->field_count > 2 &&
-	    dump_field_is(&row->fields[1], "used:"))
+	if (word_is(&row->fields[0], "total:") && row->field_count > 2 &&
+	    word_is(&row->fields[1], "used:"))
 		return true;
-	return (dump_field_is(&row->fields[0], "Mem:") ||
-		dump_field_is(&row->fields[0], "Swap:")) &&
-	       row->field_count >= 4 && dump_field_number(&row->fields[1], &value) &&
-	       value > 1 << 20;
+	return (word_is(&row->fields[0], "Mem:") || word_is(&row->fields[0], "Swap:")) &&
+	       row->field_count >= 4 && word_number(&row->fields[1], &value) && value > 1 << 20;
 }
 
 static enum row_match meminfo_match(const struct row *row, const struct dump *open)
@@ -90,7 +88,7 @@ static bool meminfo_read(struct state *state, struct dump *dump, const struct ro
 
 	if (is_old_table(row))
 		return true;
-	if (row->field_count < 2 || !dump_field_number(&row->fields[1], &value))
+	if (row->field_count < 2 || !word_number(&row->fields[1], &value))
 		return dump_row_wrong(row, 1, "a whole number", error);
 	if (row->field_count == 3 && __builtin_mul_overflow(value, 1024, &value))
 		return dump_row_wrong(row, 1, "less than 16 EiB", error);

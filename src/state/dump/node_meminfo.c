@@ -16,8 +16,8 @@ static bool node_resembles(const struct row *row)
 {
 	uint64_t node;
 
-	return row->field_count >= 3 && dump_field_is(&row->fields[0], "Node") &&
-	       dump_field_number(&row->fields[1], &node) &&
+	return row->field_count >= 3 && word_is(&row->fields[0], "Node") &&
+	       word_number(&row->fields[1], &node) &&
 	       row->fields[2].at[row->fields[2].bytes - 1] == ':';
 }
 
@@ -34,9 +34,9 @@ static bool node_read(struct state *state, struct dump *dump, const struct row *
 	char text[96];
 	uint64_t value;
 
-	if (row->field_count < 4 || !dump_field_number(&row->fields[3], &value))
+	if (row->field_count < 4 || !word_number(&row->fields[3], &value))
 		return dump_row_wrong(row, 3, "a whole number", error);
-	if (row->field_count == 5 && !dump_field_is(&row->fields[4], "kB"))
+	if (row->field_count == 5 && !word_is(&row->fields[4], "kB"))
 		return dump_row_wrong(row, 4, "kB", error);
 	if (row->field_count == 5 && __builtin_mul_overflow(value, 1024, &value))
 		return dump_row_wrong(row, 3, "less than 16 EiB", error);

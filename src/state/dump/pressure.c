@@ -18,7 +18,7 @@ static const char *const files[] = {"pressure/memory", "memory.pressure", "press
 /* "avg10=": the number behind it. */
 static bool after(const struct field *field, const char *key, struct field *value)
 {
-	if (!dump_field_starts(field, key))
+	if (!word_starts(field, key))
 		return false;
 	*value = (struct field){field->at + strlen(key), field->bytes - strlen(key)};
 	return true;
@@ -28,7 +28,7 @@ static bool pressure_resembles(const struct row *row)
 {
 	struct field value;
 
-	return (dump_field_is(&row->fields[0], "some") || dump_field_is(&row->fields[0], "full")) &&
+	return (word_is(&row->fields[0], "some") || word_is(&row->fields[0], "full")) &&
 	       row->field_count > 1 && after(&row->fields[1], "avg10=", &value);
 }
 
@@ -50,8 +50,8 @@ static bool pressure_read(struct state *state, struct dump *dump, const struct r
 
 		if (!after(&row->fields[i + 1], keys[i], &value))
 			return dump_row_wrong(row, i + 1, keys[i], error);
-		if (!(i < 3 ? dump_field_hundredths(&value, &values[i])
-			    : dump_field_number(&value, &values[i])))
+		if (!(i < 3 ? word_hundredths(&value, &values[i])
+			    : word_number(&value, &values[i])))
 			return dump_row_wrong(row, i + 1, i < 3 ? "a percentage" : "microseconds",
 					      error);
 	}

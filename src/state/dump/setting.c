@@ -50,13 +50,13 @@ static const char *setting_named(const struct field *field)
 /* "20", "0x0007", "y", "N" */
 static bool value_of(const struct field *field, uint64_t *value)
 {
-	if (dump_field_number(field, value))
+	if (word_number(field, value))
 		return true;
 	if (field->bytes == 1 && strchr("yYnN", field->at[0])) {
 		*value = field->at[0] == 'y' || field->at[0] == 'Y';
 		return true;
 	}
-	if (field->bytes < 3 || field->bytes > 18 || !dump_field_starts(field, "0x"))
+	if (field->bytes < 3 || field->bytes > 18 || !word_starts(field, "0x"))
 		return false;
 	*value = 0;
 	for (size_t i = 2; i < field->bytes; i++) {
@@ -79,7 +79,7 @@ static const char *setting_of(const struct row *row, size_t *at)
 	*at = row->field_count - 1;
 	if (row->field_count == 1)
 		return setting_named(&called);
-	if (row->field_count == 3 && dump_field_is(&row->fields[1], "="))
+	if (row->field_count == 3 && word_is(&row->fields[1], "="))
 		return setting_named(&name);
 	if (row->field_count == 2 && name.bytes > 1 && name.at[name.bytes - 1] == ':') {
 		name.bytes--;

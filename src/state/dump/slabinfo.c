@@ -22,15 +22,14 @@ enum { VERSION_UNKNOWN, VERSION_1, VERSION_2 };
 
 static bool is_version(const struct row *row)
 {
-	return row->field_count >= 4 && dump_field_is(&row->fields[0], "slabinfo") &&
-	       dump_field_is(&row->fields[2], "version:");
+	return row->field_count >= 4 && word_is(&row->fields[0], "slabinfo") &&
+	       word_is(&row->fields[2], "version:");
 }
 
 static bool is_heading(const struct row *row)
 {
-	return row->field_count > 3 && dump_field_is(&row->fields[0], "#") &&
-	       dump_field_is(&row->fields[1], "name") &&
-	       dump_field_starts(&row->fields[2], "<active_obj");
+	return row->field_count > 3 && word_is(&row->fields[0], "#") &&
+	       word_is(&row->fields[1], "name") && word_starts(&row->fields[2], "<active_obj");
 }
 
 static size_t numbers(const struct row *row)
@@ -38,15 +37,15 @@ static size_t numbers(const struct row *row)
 	uint64_t value;
 	size_t count = 0;
 
-	while (count + 1 < row->field_count && dump_field_number(&row->fields[count + 1], &value))
+	while (count + 1 < row->field_count && word_number(&row->fields[count + 1], &value))
 		count++;
 	return count;
 }
 
 static bool is_tail(const struct row *row)
 {
-	return row->field_count > 7 && dump_field_is(&row->fields[6], ":") &&
-	       dump_field_is(&row->fields[7], "tunables");
+	return row->field_count > 7 && word_is(&row->fields[6], ":") &&
+	       word_is(&row->fields[7], "tunables");
 }
 
 /* Without its tail, a row is a name and numbers that fit together. */
@@ -55,7 +54,7 @@ static bool is_plausible(const struct row *row)
 	uint64_t v[6];
 
 	for (size_t i = 1; i < 6; i++)
-		dump_field_number(&row->fields[i], &v[i]);
+		word_number(&row->fields[i], &v[i]);
 	return v[1] <= v[2] && v[3] && v[4] && v[5] && v[5] <= 1024 && v[3] <= UINT64_C(1) << 24 &&
 	       v[4] <= UINT64_C(1) << 20 && v[3] * v[4] <= v[5] << 18;
 }
@@ -79,19 +78,17 @@ static bool slabinfo_resembles(const struct row *row)
 {
 	uint64_t value;
 
-	return row->field_count >= 4 &&
-	       (is_tail(row) || (dump_field_number(&row->fields[2], &value) &&
-				 dump_field_number(&row->fields[3], &value)));
+	return row->field_count >= 4 && (is_tail(row) || (word_number(&row->fields[2], &value) &&
+							  word_number(&row->fields[3], &value)));
 }
 
 /* The slabs' number behind "slabdata"; false: it does not stand there. */
 static bool slabs_read(const struct row *row, uint64_t *slabs, bool *is_wrong)
 {
 	for (size_t i = 6; i < row->field_count; i++) {
-		if (!dump_field_is(&row->fields[i], "slabdata"))
+		if (!word_is(&row->fields[i], "slabdata"))
 			continue;
-		*is_wrong =
-			i + 2 >= row->field_count || !dump_field_number(&row->fields[i + 2], slabs);
+		*is_wrong = i + 2 >= row->field_count || !word_number(&row->fields[i + 2], slabs);
 		return true;
 	}
 	return false;
@@ -105,13 +102,13 @@ static bool slabinfo_read(struct state *state, struct dump *dump, const struct r
 	struct entry *entry;
 
 	if (is_version(row)) {
-		dump->own[0] = dump_field_starts(&row->fields[3], "1.") ? VERSION_1 : VERSION_2;
+		dump->own[0] = word_starts(&row->fields[3], "1.") ? VERSION_1 : VERSION_2;
 		return true;
 	}
 	if (is_heading(row))
 		return true;
 	for (size_t i = 1; i <= (dump->own[0] == VERSION_1 ? 6 : 5); i++) {
-		if (i >= row->field_count || !dump_field_number(&row->fields[i], &v[i]))
+		if (i >= row->field_count || !word_number(&row->fields[i], &v[i]))
 			return dump_row_wrong(row, i, "a whole number", error);
 	}
 	if (dump->own[0] == VERSION_1) {

@@ -20,21 +20,20 @@ static const char *const files[] = {"slabtop", NULL};
 
 static bool is_summary(const struct row *row)
 {
-	return row->field_count > 4 && dump_field_is(&row->fields[1], "/") &&
-	       (dump_field_is(&row->fields[0], "Active") ||
-		dump_field_is(&row->fields[0], "Minimum"));
+	return row->field_count > 4 && word_is(&row->fields[1], "/") &&
+	       (word_is(&row->fields[0], "Active") || word_is(&row->fields[0], "Minimum"));
 }
 
 static bool is_heading(const struct row *row)
 {
-	return row->field_count >= 6 && dump_field_is(&row->fields[0], "OBJS") &&
-	       dump_field_is(&row->fields[1], "ACTIVE");
+	return row->field_count >= 6 && word_is(&row->fields[0], "OBJS") &&
+	       word_is(&row->fields[1], "ACTIVE");
 }
 
 static bool is_vmstat_heading(const struct row *row)
 {
-	return row->field_count == 5 && dump_field_is(&row->fields[0], "Cache") &&
-	       dump_field_is(&row->fields[1], "Num") && dump_field_is(&row->fields[2], "Total");
+	return row->field_count == 5 && word_is(&row->fields[0], "Cache") &&
+	       word_is(&row->fields[1], "Num") && word_is(&row->fields[2], "Total");
 }
 
 /* "16836K", in KiB; also with M or G. */
@@ -45,7 +44,7 @@ static bool size_of(const struct field *field, uint64_t *bytes)
 	uint64_t hundredths;
 	unsigned int shift = unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0;
 
-	if (shift == 0 || !dump_field_hundredths(&number, &hundredths) || hundredths >> 40)
+	if (shift == 0 || !word_hundredths(&number, &hundredths) || hundredths >> 40)
 		return false;
 	*bytes = (hundredths << shift) / 100;
 	return true;
@@ -57,14 +56,14 @@ static bool is_percent(const struct field *field)
 	uint64_t value;
 
 	return field->bytes > 1 && field->at[field->bytes - 1] == '%' &&
-	       dump_field_number(&number, &value);
+	       word_number(&number, &value);
 }
 
 static bool is_row(const struct row *row)
 {
 	uint64_t value;
 
-	return row->field_count >= 8 && dump_field_number(&row->fields[0], &value) &&
+	return row->field_count >= 8 && word_number(&row->fields[0], &value) &&
 	       is_percent(&row->fields[2]);
 }
 
@@ -79,8 +78,8 @@ static enum row_match slabtop_match(const struct row *row, const struct dump *op
 	if (is_vmstat_heading(row))
 		return open && open->own[0] ? ROW_YES : ROW_BEGINS;
 	if (open && open->own[0])
-		return row->field_count == 5 && dump_field_number(&row->fields[1], &value) ? ROW_YES
-											   : ROW_NO;
+		return row->field_count == 5 && word_number(&row->fields[1], &value) ? ROW_YES
+										     : ROW_NO;
 	return is_row(row) ? ROW_YES : ROW_NO;
 }
 
@@ -88,8 +87,8 @@ static bool slabtop_resembles(const struct row *row)
 {
 	uint64_t value;
 
-	return row->field_count >= 3 && dump_field_number(&row->fields[0], &value) &&
-	       (is_percent(&row->fields[2]) || dump_field_number(&row->fields[1], &value));
+	return row->field_count >= 3 && word_number(&row->fields[0], &value) &&
+	       (is_percent(&row->fields[2]) || word_number(&row->fields[1], &value));
 }
 
 static bool vmstat_row_read(struct state *state, struct dump *dump, const struct row *row,
@@ -99,7 +98,7 @@ static bool vmstat_row_read(struct state *state, struct dump *dump, const struct
 	struct entry *entry;
 
 	for (size_t i = 1; i < 5; i++) {
-		if (!dump_field_number(&row->fields[i], &v[i]) || v[i] >> 40)
+		if (!word_number(&row->fields[i], &v[i]) || v[i] >> 40)
 			return dump_row_wrong(row, i, "a whole number", error);
 	}
 	entry = dump_add(state, dump, row, row->fields[0].at, row->fields[0].bytes);
@@ -128,15 +127,15 @@ static bool slabtop_read(struct state *state, struct dump *dump, const struct ro
 		return vmstat_row_read(state, dump, row, error);
 	if (is_summary(row) || is_heading(row))
 		return true;
-	if (!dump_field_number(&row->fields[0], &objects))
+	if (!word_number(&row->fields[0], &objects))
 		return dump_row_wrong(row, 0, "a whole number", error);
-	if (!dump_field_number(&row->fields[1], &active))
+	if (!word_number(&row->fields[1], &active))
 		return dump_row_wrong(row, 1, "a whole number", error);
 	if (!size_of(&row->fields[3], &size))
 		return dump_row_wrong(row, 3, "a size with K", error);
-	if (!dump_field_number(&row->fields[4], &slabs))
+	if (!word_number(&row->fields[4], &slabs))
 		return dump_row_wrong(row, 4, "a whole number", error);
-	if (!dump_field_number(&row->fields[5], &per_slab))
+	if (!word_number(&row->fields[5], &per_slab))
 		return dump_row_wrong(row, 5, "a whole number", error);
 	if (!size_of(&row->fields[6], &bytes))
 		return dump_row_wrong(row, 6, "a size with K", error);

@@ -21,8 +21,8 @@ static enum row_match uptime_match(const struct row *row, const struct dump *ope
 
 	(void)open;
 	return row->field_count == 2 && has_point(&row->fields[0]) && has_point(&row->fields[1]) &&
-			       dump_field_hundredths(&row->fields[0], &value) &&
-			       dump_field_hundredths(&row->fields[1], &value)
+			       word_hundredths(&row->fields[0], &value) &&
+			       word_hundredths(&row->fields[1], &value)
 		       ? ROW_BEGINS
 		       : ROW_NO;
 }
@@ -38,7 +38,7 @@ static bool uptime_read(struct state *state, struct dump *dump, const struct row
 	const struct field name = {"uptime", 6};
 	uint64_t value;
 
-	if (!dump_field_hundredths(&row->fields[0], &value))
+	if (!word_hundredths(&row->fields[0], &value))
 		return dump_row_wrong(row, 0, "seconds", error);
 	dump_add_value(state, dump, row, &name, value);
 	return true;

@@ -23,20 +23,20 @@ static bool release_read(const struct field *field, uint64_t *major, uint64_t *m
 	if (!point)
 		return false;
 	number = (struct field){field->at, (size_t)(point - field->at)};
-	if (number.bytes > 2 || !dump_field_number(&number, major))
+	if (number.bytes > 2 || !word_number(&number, major))
 		return false;
 	point++;
 	while (point + digits < end && point[digits] >= '0' && point[digits] <= '9')
 		digits++;
 	number = (struct field){point, digits};
-	return digits <= 3 && dump_field_number(&number, minor);
+	return digits <= 3 && word_number(&number, minor);
 }
 
 static bool row_release(const struct row *row, uint64_t *major, uint64_t *minor)
 {
 	if (row->field_count == 1 && strcmp(row->called, "osrelease") == 0)
 		return release_read(&row->fields[0], major, minor);
-	return row->field_count > 3 && dump_field_is(&row->fields[0], "Linux") &&
+	return row->field_count > 3 && word_is(&row->fields[0], "Linux") &&
 	       release_read(&row->fields[2], major, minor);
 }
 

@@ -20,8 +20,8 @@ static const char *const wanted[] = {"free", "min", "low", "high", "managed", "p
 
 static bool is_zone(const struct row *row)
 {
-	return row->field_count >= 4 && dump_field_is(&row->fields[0], "Node") &&
-	       dump_field_is(&row->fields[2], "zone") &&
+	return row->field_count >= 4 && word_is(&row->fields[0], "Node") &&
+	       word_is(&row->fields[2], "zone") &&
 	       row->fields[1].at[row->fields[1].bytes - 1] == ',';
 }
 
@@ -41,7 +41,7 @@ static bool zoneinfo_read(struct state *state, struct dump *dump, const struct r
 			  struct error *error)
 {
 	/* "pages free 3840": the name is the second. */
-	size_t at = dump_field_is(&row->fields[0], "pages") ? 1 : 0;
+	size_t at = word_is(&row->fields[0], "pages") ? 1 : 0;
 	char text[80];
 	struct field name = {.at = text};
 	uint64_t value;
@@ -56,7 +56,7 @@ static bool zoneinfo_read(struct state *state, struct dump *dump, const struct r
 	}
 	if (at >= row->field_count || !word_is_among(&row->fields[at], wanted) || !dump->own_text)
 		return true;
-	if (row->field_count != at + 2 || !dump_field_number(&row->fields[at + 1], &value))
+	if (row->field_count != at + 2 || !word_number(&row->fields[at + 1], &value))
 		return dump_row_wrong(row, at + 1, "a whole number of pages", error);
 	name.bytes = (size_t)snprintf(text, sizeof(text), "%s/%.*s", dump->own_text,
 				      (int)(row->fields[at].bytes & 15), row->fields[at].at);

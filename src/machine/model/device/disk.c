@@ -28,7 +28,7 @@
  *            4. No retries, no remapped sectors, no thermal recalibration.
  */
 #include "base/root.h"
-#include "machine/model/device/agenda.h"
+#include "machine/model/agenda.h"
 #include "machine/model/device/kind.h"
 #include "machine/model/device/profile.h"
 #include "machine/model/device/queue.h"

@@ -37,7 +37,7 @@
  */
 #include <inttypes.h>
 
-#include "machine/model/device/agenda.h"
+#include "machine/model/agenda.h"
 #include "machine/model/device/kind.h"
 #include "machine/model/device/profile.h"
 #include "machine/model/device/queue.h"

@@ -12,7 +12,7 @@
  *            2. No bad minutes: neither the volume nor the network is ever disturbed by others.
  *            3. The instance's own limit of bytes and requests is not there.
  */
-#include "machine/model/device/agenda.h"
+#include "machine/model/agenda.h"
 #include "machine/model/device/kind.h"
 #include "machine/model/device/profile.h"
 #include "machine/model/device/queue.h"

@@ -16,6 +16,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/prefetch.h"
 #include "machine/model/fs/zfs_private.h"
 
 enum {
@@ -443,10 +444,10 @@ void zfs_expect(const struct filesystem_mount *mount, uint32_t file, uint64_t of
 		     steps[nearness]);
 	if (nearness != OP_SOON)
 		return;
-	__builtin_prefetch(&at->records[record * at->copies], 1);
-	__builtin_prefetch(&at->dirty[record / 64], 1);
-	__builtin_prefetch(&at->committed[record / 64], 1);
-	__builtin_prefetch(&at->seen[record / 64], 1);
+	prefetch_write(&at->records[record * at->copies]);
+	prefetch_write(&at->dirty[record / 64]);
+	prefetch_write(&at->committed[record / 64]);
+	prefetch_write(&at->seen[record / 64]);
 }
 
 /* ---- writing ---- */

@@ -22,6 +22,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/prefetch.h"
 #include "machine/model/fs/zfs_private.h"
 
 enum {
@@ -124,7 +125,7 @@ static void dirty_write(struct filesystem_mount *mount, size_t i, bool is_metada
 		const struct zfs_file *at = &fs->files.at[ahead->file];
 
 		if (ahead->record < at->record_count)
-			__builtin_prefetch(&at->records[(size_t)ahead->record * at->copies], 1);
+			prefetch_write(&at->records[(size_t)ahead->record * at->copies]);
 	}
 	if (file->is_metadata != is_metadata || dirty.record >= file->record_count ||
 	    !zfs_bit(file->dirty, dirty.record))

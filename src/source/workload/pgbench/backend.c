@@ -31,6 +31,7 @@
 
 #include <assert.h>
 
+#include "base/prefetch.h"
 #include "base/size.h"
 
 enum {
@@ -642,9 +643,9 @@ static void transaction_draw(struct pgbench *pg, struct backend *backend)
 	then->rows[0] = (uint32_t)random_below(&backend->random, pg->tables[0].rows);
 	path_to(pg, REL_ACCOUNTS_PKEY, &pg->accounts_tree, then->aid / LEAF_ENTRIES, then->path);
 	backend->has_drawn = true;
-	__builtin_prefetch(&pg->pages[then->aid / pg->accounts_rows_per_page]);
-	__builtin_prefetch(&pg->tables[0].at[then->rows[0]]);
-	__builtin_prefetch(&pg->tables[1].at[then->rows[1]]);
+	prefetch_read(&pg->pages[then->aid / pg->accounts_rows_per_page]);
+	prefetch_read(&pg->tables[0].at[then->rows[0]]);
+	prefetch_read(&pg->tables[1].at[then->rows[1]]);
 }
 
 /*

@@ -14,6 +14,7 @@
 #include <assert.h>
 
 #include "base/memory.h"
+#include "base/prefetch.h"
 
 bool pool_init(struct pgbench *pg, struct error *error)
 {
@@ -75,14 +76,15 @@ void block_prefetch(struct pgbench *pg, const struct process *process, uint32_t 
 
 	switch (step) {
 	case BLOCK_BUCKET:
-		__builtin_prefetch(bucket_of(&pg->buffers, block));
-		__builtin_prefetch(&pg->wal.imaged[block / 64]);
+		prefetch_read(bucket_of(&pg->buffers, block));
+		prefetch_read(&pg->wal.imaged[block / 64]);
 		break;
 	case BLOCK_BUFFER:
 		at = *bucket_of(&pg->buffers, block);
 		if (at != BUFFER_NONE)
-			__builtin_prefetch(&pg->buffers.at[at], 1);
-		block_expect(pg, process, block, OP_READ, OP_LATER);
+			prefetch_write(&pg->buffers.at[at]);
+		if (process)
+			block_expect(pg, process, block, OP_READ, OP_LATER);
 		break;
 	case BLOCK_SOON:
 	case BLOCK_SOONER:
@@ -120,7 +122,7 @@ void buffer_dirty(struct pgbench *pg, uint32_t block, uint64_t lsn)
 	assert(at != BUFFER_NONE);
 	buffer = &pg->buffers.at[at];
 	buffer->flags |= BUFFER_DIRTY;
-	buffer->lsn = lsn / 8 & ((UINT64_C(1) << 40) - 1);
+	buffer_lsn_set(buffer, lsn);
 }
 
 static inline void buffer_use(struct buffer *buffer)
@@ -143,10 +145,10 @@ static void victims_prefetch(struct pgbench *pg)
 {
 	const struct buffer *buffer = victim_ahead(&pg->buffers, AHEAD_LATER);
 
-	if (buffer->usage == 0 && buffer->block != BLOCK_NONE) {
-		__builtin_prefetch(bucket_of(&pg->buffers, buffer->block), 1);
+	if (buffer->usage == 0 && buffer->block != BLOCK_NONE)
+		prefetch_write(bucket_of(&pg->buffers, buffer->block));
+	if (buffer->usage == 0 && buffer->flags & BUFFER_DIRTY)
 		block_expect(pg, NULL, buffer->block, OP_WRITE, OP_LATER);
-	}
 	buffer = victim_ahead(&pg->buffers, AHEAD_SOON);
 	if (buffer->usage == 0 && buffer->flags & BUFFER_DIRTY)
 		block_expect(pg, NULL, buffer->block, OP_WRITE, OP_SOON);
@@ -231,7 +233,7 @@ static enum turn victim_take(struct pgbench *pg, struct process *process, struct
 	buffer_link(buffers, frame->buffer, frame->block);
 	buffer->usage = 1;
 	buffer->pins = 1;
-	buffer->lsn = 0;
+	buffer_lsn_set(buffer, 0);
 	buffer->flags = BUFFER_READING;
 	pg->count.misses++;
 	return block_ask(pg, process, frame);
@@ -331,8 +333,8 @@ enum turn buffer_write(struct pgbench *pg, struct process *process, struct frame
 
 	switch (frame->step++) {
 	case 0:
-		if ((uint64_t)buffer->lsn * 8 > pg->wal.flushed)
-			routine_call(process, wal_flush)->at = (uint64_t)buffer->lsn * 8;
+		if (buffer_lsn(buffer) > pg->wal.flushed)
+			routine_call(process, wal_flush)->at = buffer_lsn(buffer);
 		return TURN_ON;
 	case 1:
 		if (!(buffer->flags & BUFFER_DIRTY)) {

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/prefetch.h"
 #include "base/size.h"
 
 enum {
@@ -102,7 +103,7 @@ static void blocks_prefetch(struct pgbench *pg)
 
 	if (checkpoint->to_write - checkpoint->done <= AHEAD_BUFFER)
 		return;
-	__builtin_prefetch(&pg->buffers.at[(uint32_t)next[AHEAD_BUFFER]], 1);
+	prefetch_write(&pg->buffers.at[(uint32_t)next[AHEAD_BUFFER]]);
 	for (uint32_t ahead = AHEAD_SOONER; ahead <= AHEAD_LATER; ahead += 2) {
 		const struct buffer *buffer = &pg->buffers.at[(uint32_t)next[ahead]];
 

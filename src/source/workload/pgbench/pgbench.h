@@ -158,13 +158,26 @@ enum {
 
 struct buffer {
 	uint32_t block, next; /* in its bucket; BUFFER_NONE ends */
-	uint64_t lsn : 40;    /* of the last change, in units of 8 bytes, rounded up */
-	uint64_t pins : 16;
-	uint64_t usage : 3;
-	uint64_t flags : 5;
+	uint32_t lsn_low;     /* buffer_lsn() */
+	uint8_t lsn_high;
+	uint8_t usage : 3;
+	uint8_t flags : 5;
+	uint16_t pins;
 };
 
 static_assert(sizeof(struct buffer) == 16, "two or three of them in a cache line");
+
+/* Of the last change, in units of 8 bytes, rounded up: 40 bits. */
+static inline uint64_t buffer_lsn(const struct buffer *buffer)
+{
+	return ((uint64_t)buffer->lsn_high << 32 | buffer->lsn_low) * 8;
+}
+
+static inline void buffer_lsn_set(struct buffer *buffer, uint64_t lsn)
+{
+	buffer->lsn_low = (uint32_t)(lsn / 8);
+	buffer->lsn_high = (uint8_t)(lsn / 8 >> 32);
+}
 
 struct buffers {
 	struct buffer *at;
@@ -437,7 +450,8 @@ bool pool_init(struct pgbench *pg, struct error *error);
 uint32_t buffer_find(const struct pgbench *pg, uint32_t block);
 /*
  * It will be looked for: bring in what that needs, step by step, each some ops after the one before.
- * The last two are for a block that is not in the pool, and so will be read.
+ * The last two are for a block that is not in the pool, and so will be read by `process`; NULL: it
+ * will be there.
  */
 enum block_step { BLOCK_BUCKET, BLOCK_BUFFER, BLOCK_SOON, BLOCK_SOONER };
 void block_prefetch(struct pgbench *pg, const struct process *process, uint32_t block,

@@ -132,6 +132,12 @@ static enum turn process_run(struct pgbench *pg, struct process *process)
 	return turn;
 }
 
+/* When the first one is ready; UINT64_MAX: not before an op under way is done. */
+static uint64_t ready_ns(const struct pgbench *pg)
+{
+	return pg->heap_count && !pg->is_over ? pg->heap[0]->ready_ns : UINT64_MAX;
+}
+
 bool processes_next(struct pgbench *pg, uint64_t now_ns, struct op *op, uint64_t *next_ns)
 {
 	while (pg->heap_count && pg->heap[0]->ready_ns <= now_ns && !pg->is_over) {
@@ -144,9 +150,10 @@ bool processes_next(struct pgbench *pg, uint64_t now_ns, struct op *op, uint64_t
 		*op = process->op;
 		process->is_under_way = true;
 		pg->under_way++;
+		*next_ns = ready_ns(pg);
 		return true;
 	}
-	*next_ns = pg->heap_count && !pg->is_over ? pg->heap[0]->ready_ns : UINT64_MAX;
+	*next_ns = ready_ns(pg);
 	return false;
 }
 

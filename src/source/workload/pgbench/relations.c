@@ -123,7 +123,7 @@ enum relation_id relation_of(const struct pgbench *pg, uint32_t block)
 	return id;
 }
 
-static void file_add(struct pgbench *pg, struct relation *relation)
+static __attribute__((noinline)) void file_add(struct pgbench *pg, struct relation *relation)
 {
 	size_t number = relation->files.count;
 	struct relation_file *file = array_push(&relation->files);
