@@ -226,16 +226,18 @@ static bool figure_value(const struct result *result, const char *name, struct v
 
 /* ---- of the series ---- */
 
-/* Which part of the run: from `first` / 3 of it to `end` / 3. */
+enum { TWELFTHS = 12 };
+
+/* Which part of the run: twelfths of it. */
 static const struct part {
 	const char *name;
 	uint32_t first, end;
 	bool takes_sums; /* and not only levels */
 } parts[] = {
-	{"mean.", 0, 3, false},
-	{"first.", 0, 1, true},
-	{"middle.", 1, 2, true},
-	{"last.", 2, 3, true},
+	{"mean.", 0, 12, false},
+	{"first.", 0, 4, true},
+	{"middle.", 4, 8, true},
+	{"last.", 8, 12, true},
 };
 
 static const struct result_field *field_find(const char *name)
@@ -249,13 +251,13 @@ static const struct result_field *field_find(const char *name)
 
 /* The mean of a level; a second's worth of anything else. */
 static double part_number(const struct result *result, const struct result_field *field,
-			  const struct part *part)
+			  uint32_t first_twelfth, uint32_t end_twelfth)
 {
-	size_t first = result->interval_count * part->first / 3,
-	       end = result->interval_count * part->end / 3;
+	size_t first = result->interval_count * first_twelfth / TWELFTHS,
+	       end = result->interval_count * end_twelfth / TWELFTHS;
 	double sum = 0;
 
-	/* Of a run of one or two intervals, parts are the same. */
+	/* Of a short run several parts are the same interval. */
 	if (end == first)
 		end = first + 1;
 	for (size_t i = first; i < end; i++) {
@@ -268,7 +270,21 @@ static double part_number(const struct result *result, const struct result_field
 	return sum / (double)(end - first);
 }
 
-/* "mean.LEVEL", "first.FIELD" and so on; "least.FIELD", "most.FIELD" in any interval. */
+static double extreme_number(const struct result *result, const struct result_field *field,
+			     bool is_least)
+{
+	double extreme = part_number(result, field, 0, 1);
+
+	for (uint32_t i = 1; i < TWELFTHS; i++) {
+		double number = part_number(result, field, i, i + 1);
+
+		if (is_least ? number < extreme : number > extreme)
+			extreme = number;
+	}
+	return extreme;
+}
+
+/* "mean.LEVEL", "first.FIELD" and so on; "least.FIELD", "most.FIELD" of any twelfth. */
 static bool series_value(const struct result *result, const char *name, struct value *value)
 {
 	const char *dot = strchr(name, '.');
@@ -282,17 +298,12 @@ static bool series_value(const struct result *result, const char *name, struct v
 		if (strncmp(name, parts[i].name, strlen(parts[i].name)) != 0 ||
 		    (!field->is_level && !parts[i].takes_sums))
 			continue;
-		value->number = part_number(result, field, &parts[i]);
+		value->number = part_number(result, field, parts[i].first, parts[i].end);
 		return true;
 	}
 	if (!is_least && strncmp(name, "most.", 5) != 0)
 		return false;
-	for (size_t i = 0; i < result->interval_count; i++) {
-		double number = (double)result_field_get(&result->intervals[i], field);
-
-		if (i == 0 || (is_least ? number < value->number : number > value->number))
-			value->number = number;
-	}
+	value->number = extreme_number(result, field, is_least);
 	return true;
 }
 

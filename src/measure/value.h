@@ -13,7 +13,8 @@
  *   first.FIELD, middle.FIELD, last.FIELD
  *                                of the series, over a third of the run, a second's worth of what is
  *                                no level: "last.work:middle.work" tells a throughput that falls
- *   least.FIELD, most.FIELD      of the series, in one interval: "least.free_bytes"
+ *   least.FIELD, most.FIELD      the same over the twelfth of the run that has least or most of it:
+ *                                "least.work:first.work" tells a trough
  *   FIGURE                       what a workload says of itself: "wal_bytes"
  *
  * "/work" behind any of them divides by the units of work done: "device.reads/work". "A:B" is A for

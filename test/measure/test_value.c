@@ -131,15 +131,11 @@ static void a_series_has_parts(void **state)
 		const char *name;
 		double value;
 	} all[] = {
-		{"first.work", 15},
-		{"middle.work", 70},
-		{"last.work", 20},
-		{"first.free_bytes", 80},
-		{"last.free_bytes", 25},
-		{"least.free_bytes", 20},
-		{"most.work", 80},
-		{"mean.free_bytes", 50},
-		{"last.work:middle.work", 2. / 7},
+		{"first.work", 15},      {"middle.work", 70},
+		{"last.work", 20},       {"first.free_bytes", 80},
+		{"last.free_bytes", 25}, {"least.free_bytes", 20},
+		{"least.work", 10},      {"most.work", 80},
+		{"mean.free_bytes", 50}, {"last.work:middle.work", 2. / 7},
 	};
 	struct result result;
 	enum value_unit unit;

@@ -38,10 +38,12 @@ static void files_tell(const struct teller *teller, const struct zfs_figures *fi
 	sum(teller, "zfs_commits", figures->commits, "commits to the intent log");
 	sum(teller, "zfs_log_bytes", figures->log_bytes, "bytes written to the intent log");
 	sum(teller, "zfs_txgs", figures->txgs, "transaction groups");
-	level(teller, "zfs_txg_mean_ns",
-	      figures->txgs ? (double)figures->group_ns / (double)figures->txgs : 0,
-	      "how long a group took to be written, in the mean");
-	level(teller, "zfs_txg_longest_ns", (double)figures->group_ns_most, "the longest of them");
+	if (figures->txgs) {
+		level(teller, "zfs_txg_mean_ns", (double)figures->group_ns / (double)figures->txgs,
+		      "how long a group took to be written, in the mean");
+		level(teller, "zfs_txg_longest_ns", (double)figures->group_ns_most,
+		      "the longest of them");
+	}
 	sum(teller, "zfs_data_bytes", figures->data_bytes, "bytes of data that they wrote");
 	sum(teller, "zfs_metadata_bytes", figures->metadata_bytes,
 	    "bytes of metadata that they wrote");
