@@ -339,14 +339,22 @@ struct space_run space_find(const struct space *space, uint32_t file, uint64_t p
 	static const struct space_file none;
 	const struct space_file *at = file < space->files.count ? &space->files.at[file] : &none;
 	struct space_run run = {.page = page, .pages = most};
+	uint64_t chunk;
 
 	if (page / CHUNK_PAGES >= at->chunk_count)
 		return run;
-	run = chunk_run(space, at->chunks[page / CHUNK_PAGES], page, most);
+	chunk = at->chunks[page / CHUNK_PAGES];
+	/* As a rule. */
+	if (chunk_kind(chunk) == CHUNK_WRITTEN && page % CHUNK_PAGES + most <= CHUNK_PAGES)
+		return (struct space_run){.page = page,
+					  .block = (uint32_t)chunk + page % CHUNK_PAGES,
+					  .pages = most,
+					  .state = SPACE_WRITTEN};
+	run = chunk_run(space, chunk, page, most);
 	while (run.pages < most) {
-		uint64_t chunk = (page + run.pages) / CHUNK_PAGES;
 		struct space_run next;
 
+		chunk = (page + run.pages) / CHUNK_PAGES;
 		if (chunk >= at->chunk_count) {
 			if (run.state == SPACE_HOLE)
 				run.pages = most;

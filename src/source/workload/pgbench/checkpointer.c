@@ -193,7 +193,7 @@ static enum turn state_write(struct pgbench *pg, struct process *process, struct
 		return sync_one(pg, process, STREAM_OTHER, pg->path_origin_new);
 	case 4:
 		(void)op_make(pg, process, OP_RENAME, STREAM_OTHER, pg->path_origin_new, 0, 0);
-		process->op.path_to = pg->path_origin;
+		pg->op->path_to = pg->path_origin;
 		return TURN_OP;
 	case 5:
 		return sync_one(pg, process, STREAM_OTHER, pg->path_origin);
