@@ -131,7 +131,7 @@ bool processes_next(struct pgbench *pg, uint64_t now_ns, struct op *op, uint64_t
 		pg->now_ns = process->ready_ns;
 		if (process_run(pg, process) != TURN_OP)
 			continue;
-				process->is_under_way = true;
+		process->is_under_way = true;
 		pg->under_way++;
 		*next_ns = first_ns(pg);
 		return true;
