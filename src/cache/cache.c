@@ -458,6 +458,8 @@ static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty,
 
 		assert(head->file == id);
 		assert(index_find(&cache->index, id, head->chunk) == node);
+		if (head->chunk < file->run_chunks)
+			assert(file->run_node + head->chunk == node);
 		if (head->chunk < file->directory_chunks)
 			assert(file->directory[head->chunk] == node);
 		for (uint32_t i = 0; i < NODE_PAGES; i++) {

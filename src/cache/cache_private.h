@@ -182,6 +182,9 @@ struct cache_file {
 	 */
 	uint32_t *directory;
 	uint32_t directory_chunks;
+	/* nodes of chunks 0 .. run_chunks - 1 if they follow each other, as in a file read from its
+	 * beginning: not even the directory need be looked at */
+	uint32_t run_node, run_chunks;
 	uint32_t node_last;   /* found last: most look-ups are near the one before */
 	uint32_t node_first;  /* all nodes, chained by next_node */
 	uint32_t dirty_chain; /* nodes with dirty pages, chained by dirty_next */
@@ -416,6 +419,8 @@ static inline uint32_t cache_node_find(struct cache *cache, uint32_t file, uint6
 	struct cache_file *at = &cache->files.at[file];
 	uint32_t chunk = (uint32_t)(page_index >> NODE_SHIFT), node = at->node_last;
 
+	if (chunk < at->run_chunks)
+		return at->run_node + chunk;
 	if (chunk < at->directory_chunks)
 		return at->directory[chunk];
 	if (node && cache->index.heads[node].chunk == chunk)

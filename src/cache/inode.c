@@ -170,7 +170,7 @@ static void nodes_free(struct cache *cache, uint32_t id)
 	file->node_first = file->node_last = file->dirty_chain = 0;
 	memory_free(file->directory);
 	file->directory = NULL;
-	file->directory_chunks = 0;
+	file->directory_chunks = file->run_chunks = 0;
 }
 
 void inode_maybe_dies(struct cache *cache, uint32_t id)

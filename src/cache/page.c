@@ -144,6 +144,16 @@ void node_count(struct cache *cache, uint32_t node, int resident_pages, int shad
 	}
 }
 
+static void run_add(struct cache_file *file, const struct index *index, uint32_t node)
+{
+	if (index->heads[node].chunk != file->run_chunks)
+		return;
+	if (file->run_chunks == 0)
+		file->run_node = node;
+	if (node == file->run_node + file->run_chunks)
+		file->run_chunks++;
+}
+
 /* A second node near the start of the file makes a directory worth its while. */
 static void directory_add(struct cache_file *file, const struct index *index, uint32_t node)
 {
@@ -175,6 +185,7 @@ uint32_t page_node_make(struct cache *cache, uint32_t file, uint64_t page_index)
 	if (node)
 		return node;
 	node = index_insert(&cache->index, file, (uint32_t)(page_index >> NODE_SHIFT));
+	run_add(at, &cache->index, node);
 	directory_add(at, &cache->index, node);
 	cache->index.heads[node].next_node = at->node_first;
 	return at->node_first = at->node_last = node;

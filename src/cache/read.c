@@ -120,7 +120,9 @@ static inline uint32_t lookup_directly(const struct cache *cache, const struct c
 	uint64_t chunk = page_index >> NODE_SHIFT;
 	uint32_t node = file->node_last, low;
 
-	if (chunk < file->directory_chunks)
+	if (chunk < file->run_chunks)
+		node = file->run_node + (uint32_t)chunk;
+	else if (chunk < file->directory_chunks)
 		node = file->directory[chunk];
 	else if (cache->index.heads[node].chunk != chunk)
 		return 0;
@@ -213,14 +215,20 @@ void cache_prefetch_file(const struct cache *cache, uint32_t number, uint64_t in
 	const struct node *node;
 
 	/* With two lists a use moves a page seldom; a queue policy's may move it each time. */
-	if ((step == CACHE_PREFETCH_NEIGHBOURS && cache->policy->mark) ||
-	    chunk >= file->directory_chunks)
+	if (step == CACHE_PREFETCH_NEIGHBOURS && cache->policy->mark)
 		return;
-	if (step == CACHE_PREFETCH_DIRECTORY) {
+	if (chunk < file->run_chunks) {
+		id = file->run_node + (uint32_t)chunk;
+	} else if (chunk >= file->directory_chunks) {
+		return;
+	} else if (step == CACHE_PREFETCH_DIRECTORY) {
 		prefetch_read(&file->directory[chunk]);
 		return;
+	} else {
+		id = file->directory[chunk];
 	}
-	id = file->directory[chunk];
+	if (step == CACHE_PREFETCH_DIRECTORY)
+		return;
 	node = index_node(&cache->index, id);
 	if (step == CACHE_PREFETCH_INDEX) {
 		prefetch_read(&node->low[at]);

@@ -506,6 +506,7 @@ static void clients_side_by_side_wait_for_nobody_but_themselves(void **state)
 	assert_true(source->interface->next_due(source, 10, &first, &got, &next_ns, &error));
 	assert_int_equal(got, 1);
 	assert_int_equal(first.thread, 1);
+	assert_int_equal(next_ns, 500); /* whoever gets one is told when the next is due */
 	/* The second is not due yet; then it is, though the first is under way. */
 	assert_true(source->interface->next_due(source, 20, &second, &got, &next_ns, &error));
 	assert_int_equal(got, 0);
@@ -514,6 +515,7 @@ static void clients_side_by_side_wait_for_nobody_but_themselves(void **state)
 	assert_int_equal(got, 1);
 	assert_int_equal(second.thread, 2);
 	assert_int_equal(second.time_ns, 600);
+	assert_true(next_ns == UINT64_MAX);
 	/* All are under way, or wait for those that are. */
 	assert_true(source->interface->next_due(source, 700, &third, &got, &next_ns, &error));
 	assert_int_equal(got, 0);

@@ -607,49 +607,42 @@ static const char *kind_wrong(const struct model *model, const struct op *op, ui
 	return NULL;
 }
 
-bool operation_carry_out(struct model *model, const struct op *op, struct error *error)
+static void mark(struct model *model, const struct op *op)
 {
-	enum op_kind kind = (enum op_kind)op->kind;
 	struct counters now;
-	const char *what;
-	uint32_t node;
 
-	if (model->behind_file)
-		operation_behind_settle(model, op);
-	if (kind == OP_MARK && op->stream) {
+	if (op->stream) {
 		/* A mark that has a stream is the end of a pass of it (source/player.h). */
 		cache_counters(model->cache, op->stream, &now);
 		recorder_pass(&model->recorder, op->stream, &now);
-		return true;
+		return;
 	}
-	if (kind == OP_MARK) {
-		cache_publish(model->cache); /* whoever reads the counters sums them */
-		cache_counters(model->cache, 0, &now);
-		recorder_mark(&model->recorder, &now, path_text(model->source->paths, op->path),
-			      model->op_count);
-		if (model->options->device)
-			recorder_mark_time(&model->recorder, model->now_ns - model->started_ns,
-					   &model->requests);
-		return true;
-	}
-	if (kind == OP_COMPUTE)
-		return op->bytes <= OP_COMPUTE_NS_MAX ||
-		       op_error(model, op, error, "it computes for more than 30 days");
-	if (kind == OP_PIN) {
-		/* Who says how much is pinned asks what would be if it were. */
-		if (op->bytes > model->options->memory_bytes)
-			return op_error(model, op, error, "that is more than there is");
-		if (model->options->pinned_bytes == 0)
-			cache_pin(model->cache, op->bytes);
-		return true;
-	}
-	if (kind == OP_SYNC) {
-		make_mounted(model);
-		sync_all(model);
-		return true;
-	}
-	if (kind == OP_DROP_CACHES)
-		return drop_caches(model, op, error);
+	cache_publish(model->cache); /* whoever reads the counters sums them */
+	cache_counters(model->cache, 0, &now);
+	recorder_mark(&model->recorder, &now, path_text(model->source->paths, op->path),
+		      model->op_count);
+	if (model->options->device)
+		recorder_mark_time(&model->recorder, model->now_ns - model->started_ns,
+				   &model->requests);
+}
+
+static bool pin(struct model *model, const struct op *op, struct error *error)
+{
+	if (op->bytes > model->options->memory_bytes)
+		return op_error(model, op, error, "that is more than there is");
+	/* Who says how much is pinned asks what would be if it were. */
+	if (model->options->pinned_bytes == 0)
+		cache_pin(model->cache, op->bytes);
+	return true;
+}
+
+/* An op on the file or directory that its path names. */
+static bool carry_out_on_path(struct model *model, const struct op *op, struct error *error)
+{
+	enum op_kind kind = (enum op_kind)op->kind;
+	const char *what;
+	uint32_t node;
+
 	if (grows_too_large(op))
 		return op_error(model, op, error,
 				"the file would be larger than 1 PiB, which is not modelled");
@@ -773,4 +766,28 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		return op_error(model, op, error, "not an operation of this machine");
 	}
 	return true;
+}
+
+bool operation_carry_out(struct model *model, const struct op *op, struct error *error)
+{
+	if (model->behind_file)
+		operation_behind_settle(model, op);
+	switch ((enum op_kind)op->kind) {
+	case OP_MARK:
+		mark(model, op);
+		return true;
+	case OP_COMPUTE:
+		return op->bytes <= OP_COMPUTE_NS_MAX ||
+		       op_error(model, op, error, "it computes for more than 30 days");
+	case OP_PIN:
+		return pin(model, op, error);
+	case OP_SYNC:
+		make_mounted(model);
+		sync_all(model);
+		return true;
+	case OP_DROP_CACHES:
+		return drop_caches(model, op, error);
+	default:
+		return carry_out_on_path(model, op, error);
+	}
 }

@@ -96,9 +96,10 @@ struct simulation {
 	struct cfq *cfq; /* NULL: the device queues for itself */
 	uint64_t request_bytes_max;
 	uint64_t now_ns, next_tick_ns, next_source_ns;
-	uint64_t started_ns;  /* of the jobs; UINT64_MAX: not yet */
-	bool source_may_have; /* an op was done: ask before next_source_ns */
-	uint64_t next_interval_ns;
+	uint64_t started_ns;           /* of the jobs; UINT64_MAX: not yet */
+	bool source_may_have;          /* an op was done: ask before next_source_ns */
+	uint64_t next_interval_ns;     /* UINT64_MAX: no jobs yet */
+	uint64_t next_timer_ns;        /* the earlier of tick and interval */
 	struct result_interval before; /* sums at the end of the last interval */
 	uint64_t next_progress_ops;
 
@@ -143,6 +144,11 @@ struct simulation {
 	struct error *error;
 	bool failed;
 };
+
+static inline uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
 
 /* ---- queues ---- */
 
@@ -320,19 +326,22 @@ static void written_done(struct simulation *sim, uint32_t id)
 static uint32_t submit(struct simulation *sim, const struct io *io, const struct io_list *list,
 		       size_t first, size_t end, uint32_t task, bool is_awaited)
 {
-	struct io part = *io;
-	uint32_t count = 0, id;
+	uint32_t count = 1, id = 0;
 
-	do {
-		uint64_t bytes =
-			part.bytes < sim->request_bytes_max ? part.bytes : sim->request_bytes_max;
+	if (io->bytes <= sim->request_bytes_max) {
+		id = request_submit(sim, io, io->bytes, task, is_awaited);
+	} else {
+		struct io part = *io;
 
-		id = request_submit(sim, &part, bytes, task, is_awaited);
-		part.offset += bytes;
-		part.bytes -= bytes;
-		part.index += bytes / PAGE_BYTES;
-		count++;
-	} while (part.bytes > 0);
+		for (count = 0; part.bytes > 0; count++) {
+			uint64_t bytes = least(part.bytes, sim->request_bytes_max);
+
+			id = request_submit(sim, &part, bytes, task, is_awaited);
+			part.offset += bytes;
+			part.bytes -= bytes;
+			part.index += bytes / PAGE_BYTES;
+		}
+	}
 	if (io->kind == IO_WRITE && io->file)
 		written_add(sim, id, list, first, end);
 	return count;
@@ -561,6 +570,7 @@ static void start(struct simulation *sim)
 		sim->model->fs->counting_begins(&sim->model->mount);
 	sim->before = sums(sim);
 	sim->next_interval_ns = sim->now_ns + NS_PER_SECOND;
+	sim->next_timer_ns = least(sim->next_tick_ns, sim->next_interval_ns);
 }
 
 /* ---- tasks ---- */
@@ -1092,11 +1102,6 @@ static bool begin_due(struct simulation *sim)
 	return true;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* When does the next thing happen? UINT64_MAX: never. */
 static uint64_t next_ns(const struct simulation *sim, uint64_t device_ns)
 {
@@ -1105,12 +1110,19 @@ static uint64_t next_ns(const struct simulation *sim, uint64_t device_ns)
 	next = least(next, agenda_next_ns(&sim->agenda));
 	if (sim->kernel_wanted && !sim->tasks.at[KERNEL].is_under_way)
 		return sim->now_ns;
-	/* Ticks go on as long as somebody lives to see them. */
+	/* Timers go on as long as somebody lives to see them. */
 	if (next != UINT64_MAX || sim->throttled.first != NONE || sim->awaiting.first != NONE)
-		next = least(next, sim->next_tick_ns);
-	if (next != UINT64_MAX && sim->started_ns != UINT64_MAX)
-		next = least(next, sim->next_interval_ns);
+		next = least(next, sim->next_timer_ns);
 	return next;
+}
+
+static __attribute__((noinline)) void timers(struct simulation *sim)
+{
+	if (sim->next_tick_ns <= sim->now_ns)
+		tick(sim);
+	if (sim->next_interval_ns <= sim->now_ns)
+		interval_end(sim);
+	sim->next_timer_ns = least(sim->next_tick_ns, sim->next_interval_ns);
 }
 
 static bool loop(struct simulation *sim)
@@ -1147,12 +1159,10 @@ static bool loop(struct simulation *sim)
 			if (sim->failed)
 				return false;
 		}
-		if (sim->next_tick_ns <= sim->now_ns)
-			tick(sim);
+		if (sim->next_timer_ns <= sim->now_ns)
+			timers(sim);
 		if (sim->kernel_wanted)
 			kernel_turn(sim);
-		if (sim->started_ns != UINT64_MAX && sim->next_interval_ns <= sim->now_ns)
-			interval_end(sim);
 		woken_wake(sim);
 	}
 }
@@ -1175,6 +1185,8 @@ bool simulation_run(struct model *model, struct error *error)
 		.device = device_create(model->options->device, model->mount.options.device_bytes,
 					model->options->seed),
 		.next_tick_ns = TICK_NS,
+		.next_interval_ns = UINT64_MAX,
+		.next_timer_ns = TICK_NS,
 		.next_source_ns = UINT64_MAX,
 		.started_ns = UINT64_MAX,
 		.source_may_have = true,

@@ -299,8 +299,9 @@ static struct space_run entry_run(uint32_t entry, uint64_t page)
 	return run;
 }
 
-/* What `chunk` has at its page `within`, and how far that goes in it. */
-static struct space_run chunk_run(const struct space *space, uint64_t chunk, uint64_t page)
+/* What `chunk` has at this page of the file, and how far that goes in it: up to `most` it is looked for. */
+static inline struct space_run chunk_run(const struct space *space, uint64_t chunk, uint64_t page,
+					 uint64_t most)
 {
 	uint32_t within = (uint32_t)(page % CHUNK_PAGES), value = (uint32_t)chunk, end;
 	struct space_run run = {.page = page, .pages = CHUNK_PAGES - within};
@@ -319,7 +320,7 @@ static struct space_run chunk_run(const struct space *space, uint64_t chunk, uin
 		table = space->tables.at[value].at;
 		run = entry_run(table[within], page);
 		for (end = within + 1;
-		     end < CHUNK_PAGES &&
+		     end < CHUNK_PAGES && end - within < most &&
 		     table[end] == (table[within] ? table[within] + (end - within) : 0);
 		     end++)
 			run.pages++;
@@ -338,20 +339,28 @@ struct space_run space_find(const struct space *space, uint32_t file, uint64_t p
 	static const struct space_file none;
 	const struct space_file *at = file < space->files.count ? &space->files.at[file] : &none;
 	struct space_run run = {.page = page, .pages = most};
+	uint64_t chunk;
 
 	if (page / CHUNK_PAGES >= at->chunk_count)
 		return run;
-	run = chunk_run(space, at->chunks[page / CHUNK_PAGES], page);
+	chunk = at->chunks[page / CHUNK_PAGES];
+	/* As a rule. */
+	if (chunk_kind(chunk) == CHUNK_WRITTEN && page % CHUNK_PAGES + most <= CHUNK_PAGES)
+		return (struct space_run){.page = page,
+					  .block = (uint32_t)chunk + page % CHUNK_PAGES,
+					  .pages = most,
+					  .state = SPACE_WRITTEN};
+	run = chunk_run(space, chunk, page, most);
 	while (run.pages < most) {
-		uint64_t chunk = (page + run.pages) / CHUNK_PAGES;
 		struct space_run next;
 
+		chunk = (page + run.pages) / CHUNK_PAGES;
 		if (chunk >= at->chunk_count) {
 			if (run.state == SPACE_HOLE)
 				run.pages = most;
 			break;
 		}
-		next = chunk_run(space, at->chunks[chunk], page + run.pages);
+		next = chunk_run(space, at->chunks[chunk], page + run.pages, most - run.pages);
 		if (!run_continues(&run, &next))
 			break;
 		run.pages += next.pages;
@@ -359,6 +368,13 @@ struct space_run space_find(const struct space *space, uint32_t file, uint64_t p
 	if (run.pages > most)
 		run.pages = most;
 	return run;
+}
+
+bool space_is_written(const struct space *space, uint32_t file, uint64_t page, uint64_t pages)
+{
+	struct space_run run = space_find(space, file, page, pages);
+
+	return run.state == SPACE_WRITTEN && run.pages == pages;
 }
 
 /* Runs of the file that begin in page .. page + pages. */
@@ -417,7 +433,7 @@ static void chunk_put(struct space *space, uint64_t *chunk, const struct space_r
 
 		table = space->tables.at[number].at;
 		for (uint32_t i = 0; i < CHUNK_PAGES; i++) {
-			struct space_run was = chunk_run(space, old, i);
+			struct space_run was = chunk_run(space, old, i, 1);
 
 			table[i] = entry_make(was.state, was.block);
 		}
@@ -427,8 +443,8 @@ static void chunk_put(struct space *space, uint64_t *chunk, const struct space_r
 	for (uint32_t i = 0; i < run->pages; i++)
 		table[within + i] = entry_make(run->state, run->block + i);
 	/* In one piece (again): no table. */
-	if (chunk_run(space, *chunk, 0).pages == CHUNK_PAGES) {
-		struct space_run whole = chunk_run(space, *chunk, 0);
+	if (chunk_run(space, *chunk, 0, CHUNK_PAGES).pages == CHUNK_PAGES) {
+		struct space_run whole = chunk_run(space, *chunk, 0, CHUNK_PAGES);
 
 		table_drop(space, *chunk);
 		*chunk = whole.state == SPACE_HOLE

@@ -56,6 +56,8 @@ uint64_t space_longest(const struct space *space); /* free piece, blocks */
 
 /* The run at `page`, at most `most` pages of it. */
 struct space_run space_find(const struct space *space, uint32_t file, uint64_t page, uint64_t most);
+/* Are these pages there in one piece, and written? Then nothing of what follows changes anything. */
+bool space_is_written(const struct space *space, uint32_t file, uint64_t page, uint64_t pages);
 /* These pages are there from now on; what they had before is the caller's to give back. */
 void space_put(struct space *space, uint32_t file, const struct space_run *run);
 /* How many runs the file has. */

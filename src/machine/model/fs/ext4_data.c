@@ -409,7 +409,7 @@ static bool fill(struct filesystem_mount *mount, uint32_t file, uint64_t index, 
 void ext4_write_back(struct filesystem_mount *mount, uint32_t file, uint64_t index, uint64_t pages)
 {
 	struct filesystem_state *fs = mount->state;
-	bool changed;
+	bool changed = false;
 
 	if (file == fs->device) {
 		device_transfer(mount, IO_WRITE, index, pages);
@@ -419,8 +419,10 @@ void ext4_write_back(struct filesystem_mount *mount, uint32_t file, uint64_t ind
 		return;
 	first_use(mount);
 	mount_cpu(mount, RUN_CPU_NS + pages * BLOCK_CPU_NS);
-	changed = fill(mount, file, index, pages, WRITE_BLOCKS, SPACE_WRITTEN);
-	changed |= space_convert(fs->time->space, file, index, pages);
+	if (!space_is_written(fs->time->space, file, index, pages)) {
+		changed = fill(mount, file, index, pages, WRITE_BLOCKS, SPACE_WRITTEN);
+		changed |= space_convert(fs->time->space, file, index, pages);
+	}
 	space_transfer(fs->time->space, mount, IO_WRITE, file, index, pages, WRITE_BLOCKS);
 	if (changed)
 		inode_change(mount, file, CHANGE_MAP);

@@ -383,13 +383,15 @@ static bool fill(struct filesystem_mount *mount, uint32_t file, uint64_t index, 
 void xfs_write_back(struct filesystem_mount *mount, uint32_t file, uint64_t index, uint64_t pages)
 {
 	struct xfs_time *time = mount->state->time;
-	bool changed;
+	bool changed = false;
 
 	if (file_of(time, file)->group == 0)
 		return;
 	worker(mount);
-	changed = fill(mount, file, index, pages, SPACE_WRITTEN);
-	changed |= space_convert(time->space, file, index, pages);
+	if (!space_is_written(time->space, file, index, pages)) {
+		changed = fill(mount, file, index, pages, SPACE_WRITTEN);
+		changed |= space_convert(time->space, file, index, pages);
+	}
 	space_transfer(time->space, mount, IO_WRITE, file, index, pages, TRANSFER_BLOCKS);
 	if (changed)
 		map_log(mount, file, index);

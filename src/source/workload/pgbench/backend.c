@@ -790,7 +790,7 @@ static enum turn client_end(struct pgbench *pg, struct process *process, struct 
 	}
 	frame->step = CLIENT_WARM;
 	(void)op_make(pg, process, OP_MARK, STREAM_OTHER, pg->warm_label, 0, MARK_COUNTING_BEGINS);
-	process->op.stream = STREAM_NONE;
+	pg->op->stream = STREAM_NONE;
 	return TURN_OP;
 }
 

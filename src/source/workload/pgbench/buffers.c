@@ -132,29 +132,31 @@ static inline void buffer_use(struct buffer *buffer)
 }
 
 /* So far ahead of the hand its next victims are looked at: each step a wait for memory. */
-enum { AHEAD_LATER = 48, AHEAD_SOON = 32, AHEAD_SOONER = 16 };
+enum { AHEAD_BUCKET = 48, AHEAD_SOON = 32, AHEAD_SOONER = 16 };
 
-static const struct buffer *victim_ahead(const struct buffers *buffers, uint32_t distance)
+static inline const struct buffer *buffer_ahead(const struct buffers *buffers, uint32_t distance)
 {
 	uint32_t at = buffers->hand + distance;
 
 	return &buffers->at[at < buffers->count ? at : 0];
 }
 
-static void victims_prefetch(struct pgbench *pg)
+static inline void victim_expect(struct pgbench *pg, uint32_t distance, enum op_nearness nearness)
 {
-	const struct buffer *buffer = victim_ahead(&pg->buffers, AHEAD_LATER);
+	const struct buffer *buffer = buffer_ahead(&pg->buffers, distance);
+
+	if (buffer->usage == 0 && buffer->flags & BUFFER_DIRTY)
+		block_expect(pg, NULL, buffer->block, OP_WRITE, nearness);
+}
+
+static inline void victims_prefetch(struct pgbench *pg)
+{
+	const struct buffer *buffer = buffer_ahead(&pg->buffers, AHEAD_BUCKET);
 
 	if (buffer->usage == 0 && buffer->block != BLOCK_NONE)
 		prefetch_write(bucket_of(&pg->buffers, buffer->block));
-	if (buffer->usage == 0 && buffer->flags & BUFFER_DIRTY)
-		block_expect(pg, NULL, buffer->block, OP_WRITE, OP_LATER);
-	buffer = victim_ahead(&pg->buffers, AHEAD_SOON);
-	if (buffer->usage == 0 && buffer->flags & BUFFER_DIRTY)
-		block_expect(pg, NULL, buffer->block, OP_WRITE, OP_SOON);
-	buffer = victim_ahead(&pg->buffers, AHEAD_SOONER);
-	if (buffer->usage == 0 && buffer->flags & BUFFER_DIRTY)
-		block_expect(pg, NULL, buffer->block, OP_WRITE, OP_SOONER);
+	victim_expect(pg, AHEAD_SOON, OP_SOON);
+	victim_expect(pg, AHEAD_SOONER, OP_SOONER);
 }
 
 /* The hand goes round to the first that has not been used and that nobody holds. */

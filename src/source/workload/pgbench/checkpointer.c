@@ -99,24 +99,27 @@ static bool is_ahead(const struct pgbench *pg)
 }
 
 /* The next blocks, sorted, lie anywhere in the pool: they are looked up a step at a time. */
-enum { AHEAD_BUFFER = 8, AHEAD_LATER = 6, AHEAD_SOON = 4, AHEAD_SOONER = 2 };
+enum { AHEAD_BUFFER = 6, AHEAD_SOON = 4, AHEAD_SOONER = 2 };
+
+static void block_ahead(struct pgbench *pg, uint32_t ahead, enum op_nearness nearness)
+{
+	uint64_t next = pg->checkpoint.sorted[pg->checkpoint.done + ahead];
+	const struct buffer *buffer = &pg->buffers.at[(uint32_t)next];
+
+	if (buffer->flags & BUFFER_NEEDED)
+		block_expect(pg, NULL, buffer->block, OP_WRITE, nearness);
+}
 
 static void blocks_prefetch(struct pgbench *pg)
 {
-	static const enum op_nearness nearness[] = {
-		[AHEAD_LATER] = OP_LATER, [AHEAD_SOON] = OP_SOON, [AHEAD_SOONER] = OP_SOONER};
 	const struct checkpoint *checkpoint = &pg->checkpoint;
 	const uint64_t *next = &checkpoint->sorted[checkpoint->done];
 
 	if (checkpoint->to_write - checkpoint->done <= AHEAD_BUFFER)
 		return;
 	prefetch_write(&pg->buffers.at[(uint32_t)next[AHEAD_BUFFER]]);
-	for (uint32_t ahead = AHEAD_SOONER; ahead <= AHEAD_LATER; ahead += 2) {
-		const struct buffer *buffer = &pg->buffers.at[(uint32_t)next[ahead]];
-
-		if (buffer->flags & BUFFER_NEEDED)
-			block_expect(pg, NULL, buffer->block, OP_WRITE, nearness[ahead]);
-	}
+	block_ahead(pg, AHEAD_SOON, OP_SOON);
+	block_ahead(pg, AHEAD_SOONER, OP_SOONER);
 }
 
 enum { BLOCKS_NEXT, BLOCKS_WRITTEN, BLOCKS_HINT, BLOCKS_PACE, BLOCKS_LAST_HINT };
@@ -214,7 +217,7 @@ static enum turn state_write(struct pgbench *pg, struct process *process, struct
 		return sync_one(pg, process, STREAM_OTHER, pg->path_origin_new);
 	case 4:
 		(void)op_make(pg, process, OP_RENAME, STREAM_OTHER, pg->path_origin_new, 0, 0);
-		process->op.path_to = pg->path_origin;
+		pg->op->path_to = pg->path_origin;
 		return TURN_OP;
 	case 5:
 		return sync_one(pg, process, STREAM_OTHER, pg->path_origin);

@@ -253,7 +253,7 @@ struct frame;
 /* What a routine says when it stops for now. */
 enum turn {
 	TURN_ON,   /* go on with whatever is on top */
-	TURN_OP,   /* process->op is to be done first */
+	TURN_OP,   /* pg->op is to be done first */
 	TURN_WAIT, /* somebody will wake it, or it has said when it goes on */
 };
 
@@ -310,7 +310,6 @@ struct process {
 	uint32_t waits_block;
 	uint32_t depth;
 	struct frame frames[FRAME_COUNT];
-	struct op op;
 	uint32_t brought;        /* block just read, whose access is not counted yet */
 	uint32_t wal_file;       /* open for writing, + 1; 0: none */
 	uint64_t wal_segment;    /* it is that one */
@@ -363,6 +362,7 @@ struct pgbench {
 	uint32_t process_count;
 	struct ready *ready; /* in order, the earliest last */
 	uint32_t ready_count;
+	struct op *op;      /* where the next one goes */
 	uint32_t under_way; /* ops */
 	uint32_t block_waiters;
 	/* by client, the oldest transaction that it may want to see: its own, or the oldest that ran

@@ -89,7 +89,7 @@ enum turn routine_done(struct process *process)
 enum turn op_make(struct pgbench *pg, struct process *process, enum op_kind kind,
 		  enum stream_id stream, uint32_t path, uint64_t offset, uint64_t bytes)
 {
-	process->op = (struct op){
+	*pg->op = (struct op){
 		.time_ns = pg->now_ns,
 		.offset = offset,
 		.bytes = bytes,
@@ -123,6 +123,7 @@ static enum turn process_run(struct pgbench *pg, struct process *process)
 bool processes_next(struct pgbench *pg, uint64_t now_ns, struct op *op, uint64_t *next_ns)
 {
 	assert(now_ns < UINT64_MAX);
+	pg->op = op;
 	while ((*next_ns = first_ns(pg)) <= now_ns) {
 		struct process *process = first_take(pg);
 
@@ -130,7 +131,6 @@ bool processes_next(struct pgbench *pg, uint64_t now_ns, struct op *op, uint64_t
 		pg->now_ns = process->ready_ns;
 		if (process_run(pg, process) != TURN_OP)
 			continue;
-		*op = process->op;
 		process->is_under_way = true;
 		pg->under_way++;
 		*next_ns = first_ns(pg);

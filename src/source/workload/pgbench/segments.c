@@ -160,7 +160,7 @@ enum turn segment_create(struct pgbench *pg, struct process *process, struct fra
 		frame->segment_file = file_new(pg);
 		segment_install(pg, frame->segment_file);
 		(void)op_make(pg, process, OP_RENAME, STREAM_WAL, temporary, 0, 0);
-		process->op.path_to = pg->wal.files.at[frame->segment_file].path;
+		pg->op->path_to = pg->wal.files.at[frame->segment_file].path;
 		return TURN_OP;
 	case CREATE_SYNC_NEW:
 		frame->step = CREATE_SYNC_DIRECTORY;
@@ -210,7 +210,7 @@ enum turn segment_recycle(struct pgbench *pg, struct process *process, struct fr
 		wal->first_segment++;
 		segment_install(pg, frame->segment_file);
 		(void)op_make(pg, process, OP_RENAME, STREAM_WAL, frame->block, 0, 0);
-		process->op.path_to = wal->files.at[frame->segment_file].path;
+		pg->op->path_to = wal->files.at[frame->segment_file].path;
 		return TURN_OP;
 	case OLD_SYNC_NEW:
 		frame->step = OLD_CLOSE;
