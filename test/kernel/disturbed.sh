@@ -38,7 +38,7 @@ ok 'caches dropped once: done in the end' [ "$status" = 0 ]
 ok 'caches dropped once: repeated, and said' grep -q 'repeated 1 time, because somebody dropped all caches' "$scratch/out"
 
 # A neighbour that reads the same files.
-meanwhile true 'cat "/proc/$player/root/data/big" >"$scratch/copy"'
+meanwhile true 'cat "/proc/$player/root"/data/big >"$scratch/copy"'
 if grep -q 'without tracepoints' "$scratch/out"; then
 	tap_count=$((tap_count + 1))
 	echo "ok $tap_count # SKIP no tracepoints here"
