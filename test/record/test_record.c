@@ -179,6 +179,7 @@ static void act_direct(void)
 	DO(fcntl(fd, F_SETFL, 0));
 	DO(pread(fd, aligned, 4096, 8192));
 	close(fd);
+	free(aligned);
 }
 
 /* Two requests in one ring, with nothing but system calls. */
