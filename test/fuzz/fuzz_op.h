@@ -1,7 +1,7 @@
 /*
  * What the fuzz targets of op/ share: bytes as a file, and what must hold of every op that a reader delivers.
  *
- * A failure is an assertion: libFuzzer keeps the input. `make fuzz` runs a while; by hand: build/fuzz_csv test/fuzz/corpus/csv
+ * A failure is an assertion: libFuzzer keeps the input. `make fuzz` runs a while; by hand: build/fuzz/test/fuzz/fuzz_csv test/fuzz/corpus/csv
  */
 #ifndef REFAULT_TEST_FUZZ_OP_H
 #define REFAULT_TEST_FUZZ_OP_H

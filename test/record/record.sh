@@ -7,7 +7,8 @@ json() { sed -n "s/^ *\"$1\": \([0-9.]*\).*/\1/p" "$scratch/out" | head -n 1; }
 at_least() { tap "$(awk -v a="$(json "$1")" -v b="$2" 'BEGIN { print !(a != "" && a + 0 >= b) }')" "$1 is at least $2 (it is $(json "$1"))"; }
 is() { tap "$([ "$(json "$1")" = "$2" ] && echo 0 || echo 1)" "$1 is $2 (it is $(json "$1"))"; }
 # Streams are in the table of a replay.
-replayed() { "$REFAULT" replay "$1" --cgroup-limit 64MiB "${@:2}"; }
+# What else runs in this shell's cgroup has memory, too, and may have more than these 64 MiB.
+replayed() { "$REFAULT" replay "$1" --cgroup-limit 64MiB --pinned 1MiB "${@:2}"; }
 
 head -c 3000000 /dev/urandom >"$disk/big"
 trace=$scratch/a.rft

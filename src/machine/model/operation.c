@@ -628,11 +628,14 @@ static void mark(struct model *model, const struct op *op)
 
 static bool pin(struct model *model, const struct op *op, struct error *error)
 {
-	if (op->bytes > model->options->memory_bytes)
-		return op_error(model, op, error, "that is more than there is");
 	/* Who says how much is pinned asks what would be if it were. */
-	if (model->options->pinned_bytes == 0)
-		cache_pin(model->cache, op->bytes);
+	if (model->options->pinned_bytes)
+		return true;
+	if (op->bytes > model->options->memory_bytes)
+		return op_error(model, op, error,
+				"the processes' own memory is larger than all there is (--pinned "
+				"SIZE says another)");
+	cache_pin(model->cache, op->bytes);
 	return true;
 }
 
