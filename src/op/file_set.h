@@ -9,7 +9,7 @@
 #define REFAULT_OP_FILE_SET_H
 
 #include "base/array.h"
-#include "op/rows.h"
+#include "op/rows/rows.h"
 
 struct import;
 struct input;

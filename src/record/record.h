@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "op/calls.h"
+#include "op/calls/calls.h"
 #include "op/stream.h"
 #include "record/event.h"
 #include "record/translate.h"

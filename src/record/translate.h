@@ -2,14 +2,14 @@
  * translate: events of the kernel half as ops
  *
  * Knows of each file what it is called, of each open file which it is, of each thread which program
- * runs in it, and has op/calls.h make ops of what they do. All processes share one table of
+ * runs in it, and has op/calls/calls.h make ops of what they do. All processes share one table of
  * descriptors there: ours, a number for each open file, since the kernel half tells which one a call
  * is about. Events come in the order in which they began (queue.h).
  */
 #ifndef REFAULT_RECORD_TRANSLATE_H
 #define REFAULT_RECORD_TRANSLATE_H
 
-#include "op/calls.h"
+#include "op/calls/calls.h"
 #include "op/op.h"
 #include "op/stream.h"
 #include "record/event.h"

@@ -6,7 +6,7 @@
 #include "op_test.h"
 
 #include "op/import.h"
-#include "op/syscall.h"
+#include "op/calls/syscall.h"
 
 #define SAMPLES "test/op/samples/"
 

@@ -4,7 +4,7 @@
  */
 #include "op_test.h"
 
-#include "op/calls.h"
+#include "op/calls/calls.h"
 
 struct world {
 	struct path_table *paths;

@@ -1,5 +1,5 @@
 /*
- * What the files of calls/ share; everybody else uses op/calls.h.
+ * What the files of calls/ share; everybody else uses op/calls/calls.h.
  *
  * Four tables, each of structs that are named by their index: names (a tree), files, open files, and
  * tasks. `NONE` is no index. Nothing is ever removed from names and files: their numbers are for
@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 #include "base/memory.h"
-#include "op/calls.h"
+#include "op/calls/calls.h"
 #include "op/number_map.h"
 
 #define NONE NUMBER_MAP_NONE

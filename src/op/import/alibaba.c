@@ -8,7 +8,7 @@
  * Files      "device,ID"
  */
 #include "base/size.h"
-#include "op/request_columns.h"
+#include "op/rows/request_columns.h"
 
 static const struct request_columns columns = {
 	.place = {[COLUMN_DEVICE] = 1,

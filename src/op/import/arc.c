@@ -10,7 +10,7 @@
  * Files      "pages"; without times. All are reads: the traces do not tell writes.
  */
 #include "base/size.h"
-#include "op/request_columns.h"
+#include "op/rows/request_columns.h"
 
 static const struct request_columns columns = {
 	.separator = ' ',

@@ -23,7 +23,7 @@
 
 #include "base/size.h"
 #include "op/import.h"
-#include "op/request.h"
+#include "op/rows/request.h"
 
 enum { SECTOR_BYTES = 512, PENDING_MAX = 4096, FIELDS = 7, REMAPS_MAX = 256 };
 

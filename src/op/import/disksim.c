@@ -12,7 +12,7 @@
  * Files      "disk,N"
  */
 #include "base/size.h"
-#include "op/request_columns.h"
+#include "op/rows/request_columns.h"
 
 static const struct request_columns columns = {
 	.separator = ' ',

@@ -20,7 +20,7 @@
 
 #include "base/size.h"
 #include "op/import.h"
-#include "op/request.h"
+#include "op/rows/request.h"
 
 enum { WAIT_US_LEAST = 100, WORDS_MAX = 3 };
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "op/import.h"
-#include "op/kernel_events.h"
+#include "op/calls/kernel_events.h"
 
 struct ftrace {
 	struct rows rows;

@@ -10,7 +10,7 @@
  * Idea       each is a read of a page of 4 KiB of the file "pages"; without times.
  */
 #include "base/size.h"
-#include "op/request_columns.h"
+#include "op/rows/request_columns.h"
 
 static const struct request_columns columns = {
 	.separator = ' ',

@@ -10,7 +10,7 @@
  *            commas, Read and Write in any case.
  * Files      "HOST,DISK"
  */
-#include "op/request_columns.h"
+#include "op/rows/request_columns.h"
 
 static const struct request_columns columns = {
 	.place = {[COLUMN_TIME] = 1,

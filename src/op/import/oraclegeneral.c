@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/size.h"
-#include "op/request.h"
+#include "op/rows/request.h"
 
 enum { RECORD_BYTES = 24, FILE_ID_BITS = 51, BATCH_BYTES = 64 * 1024 };
 

@@ -27,12 +27,12 @@
 #include <string.h>
 
 #include "base/size.h"
-#include "op/call_ops.h"
+#include "op/calls/call_ops.h"
 #include "op/file_set.h"
 #include "op/import.h"
 #include "op/number_map.h"
-#include "op/rows.h"
-#include "op/syscall.h"
+#include "op/rows/rows.h"
+#include "op/calls/syscall.h"
 
 enum {
 	OUTPUT_LINES_MAX = 10000,          /* in the middle of one call */

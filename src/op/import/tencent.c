@@ -9,7 +9,7 @@
  * Files      "volume,ID"
  */
 #include "base/size.h"
-#include "op/request_columns.h"
+#include "op/rows/request_columns.h"
 
 static const struct request_columns columns = {
 	.place = {[COLUMN_TIME] = 1,

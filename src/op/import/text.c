@@ -17,7 +17,7 @@
 
 #include "base/nearest.h"
 #include "base/size.h"
-#include "op/request_columns.h"
+#include "op/rows/request_columns.h"
 
 enum { SPEC_BYTES_MAX = 1000, PARTS_MAX = 32 };
 

@@ -16,7 +16,7 @@
 
 #include "base/size.h"
 #include "op/import.h"
-#include "op/request.h"
+#include "op/rows/request.h"
 
 enum { BLOCK_BYTES = 512, V1_BYTES = 32, V2_BYTES = 40, BATCH_BYTES = 64 * 1024 };
 

@@ -1,4 +1,4 @@
-#include "op/rows.h"
+#include "op/rows/rows.h"
 
 #include <stdarg.h>
 #include <stdio.h>

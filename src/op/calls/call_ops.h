@@ -5,11 +5,11 @@
  * reading delivers nothing; from it come the files and directories that were there before the start.
  * At the end of the second one everything is said that must be known before the ops are believed.
  */
-#ifndef REFAULT_OP_CALL_OPS_H
-#define REFAULT_OP_CALL_OPS_H
+#ifndef REFAULT_OP_CALLS_CALL_OPS_H
+#define REFAULT_OP_CALLS_CALL_OPS_H
 
 #include "base/array.h"
-#include "op/calls.h"
+#include "op/calls/calls.h"
 
 struct error;
 struct import;

@@ -7,14 +7,14 @@
  * 0x3, "[65536]" and a pointer. A pointer that the trace did not follow leaves a name or an offset
  * not known.
  */
-#ifndef REFAULT_OP_SYSCALL_H
-#define REFAULT_OP_SYSCALL_H
+#ifndef REFAULT_OP_CALLS_SYSCALL_H
+#define REFAULT_OP_CALLS_SYSCALL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "op/calls.h"
+#include "op/calls/calls.h"
 
 enum { SYSCALL_ARGUMENTS_MAX = 8 };
 

@@ -6,11 +6,11 @@
  * functions do the rest: recognise, read, and say what is wrong. A user says it with --columns, and
  * gets the same.
  */
-#ifndef REFAULT_OP_REQUEST_COLUMNS_H
-#define REFAULT_OP_REQUEST_COLUMNS_H
+#ifndef REFAULT_OP_ROWS_REQUEST_COLUMNS_H
+#define REFAULT_OP_ROWS_REQUEST_COLUMNS_H
 
 #include "op/import.h"
-#include "op/request.h"
+#include "op/rows/request.h"
 
 enum request_column {
 	COLUMN_TIME,

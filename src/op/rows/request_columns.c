@@ -1,4 +1,4 @@
-#include "op/request_columns.h"
+#include "op/rows/request_columns.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "op/call_ops.h"
+#include "op/calls/call_ops.h"
 
 #include <inttypes.h>
 #include <stdio.h>

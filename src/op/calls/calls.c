@@ -1,4 +1,4 @@
-#include "op/calls.h"
+#include "op/calls/calls.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * Source  strace's src/util.c: printfd(), print_quoted_string_ex(), and its xlat/ *.in; the numbers
  *         are those of Linux include/uapi (asm-generic, and x86 where machines differ).
  */
-#include "op/syscall.h"
+#include "op/calls/syscall.h"
 
 #include <stdlib.h>
 #include <string.h>

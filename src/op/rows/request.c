@@ -1,4 +1,4 @@
-#include "op/request.h"
+#include "op/rows/request.h"
 
 #include <inttypes.h>
 #include <string.h>

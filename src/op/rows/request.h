@@ -9,13 +9,13 @@
  * Time stamps become ns since the first row. Rows out of order are kept in the file's order, at the
  * time of the row before. A clock of 32 bits may wrap. Both are counted.
  */
-#ifndef REFAULT_OP_REQUEST_H
-#define REFAULT_OP_REQUEST_H
+#ifndef REFAULT_OP_ROWS_REQUEST_H
+#define REFAULT_OP_ROWS_REQUEST_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "op/rows.h"
+#include "op/rows/rows.h"
 
 struct op;
 

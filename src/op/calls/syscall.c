@@ -1,4 +1,4 @@
-#include "op/syscall.h"
+#include "op/calls/syscall.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -943,7 +943,7 @@ static const struct syscall_kind kinds[] = {
 #define SYSCALL(name, teller) {#name, teller},
 #define X86_64(number, name)
 #define ARM64(number, name)
-#include "op/syscalls.def"
+#include "op/calls/syscalls.def"
 #undef SYSCALL
 #undef X86_64
 #undef ARM64
@@ -953,7 +953,7 @@ enum kind_index {
 #define SYSCALL(name, teller) KIND_##name,
 #define X86_64(number, name)
 #define ARM64(number, name)
-#include "op/syscalls.def"
+#include "op/calls/syscalls.def"
 #undef SYSCALL
 #undef X86_64
 #undef ARM64
@@ -963,7 +963,7 @@ static const uint8_t by_x86_64[] = {
 #define SYSCALL(name, teller)
 #define X86_64(number, name) [number] = KIND_##name + 1,
 #define ARM64(number, name)
-#include "op/syscalls.def"
+#include "op/calls/syscalls.def"
 #undef X86_64
 #undef ARM64
 };
@@ -971,7 +971,7 @@ static const uint8_t by_x86_64[] = {
 static const uint8_t by_arm64[] = {
 #define X86_64(number, name)
 #define ARM64(number, name) [number] = KIND_##name + 1,
-#include "op/syscalls.def"
+#include "op/calls/syscalls.def"
 #undef SYSCALL
 #undef X86_64
 #undef ARM64

@@ -6,12 +6,12 @@
  * nobody followed (until Linux 6.19), so that each opening is a file of its own, "pid 4100 fd 7".
  * Where a trace has calls, those are the ops, and page-cache events are counted beside them.
  */
-#ifndef REFAULT_OP_KERNEL_EVENTS_H
-#define REFAULT_OP_KERNEL_EVENTS_H
+#ifndef REFAULT_OP_CALLS_KERNEL_EVENTS_H
+#define REFAULT_OP_CALLS_KERNEL_EVENTS_H
 
-#include "op/call_ops.h"
-#include "op/filemap.h"
-#include "op/rows.h"
+#include "op/calls/call_ops.h"
+#include "op/calls/filemap.h"
+#include "op/rows/rows.h"
 
 struct kernel_event {
 	struct syscall_text task;

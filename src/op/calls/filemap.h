@@ -8,12 +8,12 @@
  * tell of uses, whether the pages were there or not: where a trace has those, they are the ops, and
  * insertions are only counted.
  */
-#ifndef REFAULT_OP_FILEMAP_H
-#define REFAULT_OP_FILEMAP_H
+#ifndef REFAULT_OP_CALLS_FILEMAP_H
+#define REFAULT_OP_CALLS_FILEMAP_H
 
 #include "base/array.h"
 #include "op/number_map.h"
-#include "op/syscall.h"
+#include "op/calls/syscall.h"
 
 struct import;
 

@@ -4,7 +4,7 @@
  *         ofs is in bytes. 6.12 adds mm_filemap_get_pages and mm_filemap_map_pages ("dev=253:3 ino=c
  *         ofs=0-4095") and mm_filemap_fault ("dev=253:3 ino=c ofs=0").
  */
-#include "op/filemap.h"
+#include "op/calls/filemap.h"
 
 #include <stdio.h>
 #include <string.h>

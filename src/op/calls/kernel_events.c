@@ -4,7 +4,7 @@
  *         trace-cmd print the same arguments after the event's name); trace_output.c
  *         (trace_print_context: task, number, CPU, flags, time); tools/perf/builtin-script.c.
  */
-#include "op/kernel_events.h"
+#include "op/calls/kernel_events.h"
 
 #include <stdio.h>
 #include <string.h>
