@@ -21,7 +21,8 @@
  *            the model against them.
  *            `version: 9.5` is what the development branch was, too, until March 2016, when checkpoints came
  *            to be sorted and written back as they go (9cd00c457e6, 428b1d6b29c) and renames durable
- *            (1d4a0ab19a7); that two checkpoints' journal is kept went with version 11 (4b0d28de06b).
+ *            (1d4a0ab19a7); that two checkpoints' journal is kept went with version 11 (4b0d28de06b),
+ *            which is also what 12 to 13 do here; zeros are written 32 blocks at once since 14 (ce6a71fa530).
  * Differs    1. Nothing is stored: rows have places, not values. 2. Insertion locks, buffer content
  *            locks, the commit log's buffers and catalogues are never waited for or read. 3. Leaves
  *            never split: there is room for 38 more entries, and pages give away few rows.
@@ -105,9 +106,11 @@ static const struct schema_key keys[] = {
 	{SCHEMA_JOB, "wal_segments", SCHEMA_NUMBER, FIELD(wal_segments), "0", NULL, 0, 1000000,
 	 "segments there at the beginning besides the one in use; a server that has run for long "
 	 "has max_wal_size's, one just made none"},
-	{SCHEMA_JOB, "version", SCHEMA_WORD, FIELD(version), "15", "9.5|15", 0, 0,
-	 "of the server; `9.5` writes a checkpoint's blocks in the pool's order, never tells the "
-	 "kernel to begin, keeps the journal of two checkpoints, and syncs no names"},
+	{SCHEMA_JOB, "version", SCHEMA_WORD, FIELD(version), "15", "9.5|11|15", 0, 0,
+	 "of the server; before 14, new segments are filled with zeros by writes of 8 KiB, not "
+	 "256; "
+	 "`9.5` also writes a checkpoint's blocks in the pool's order, never tells the kernel to "
+	 "begin, keeps the journal of two checkpoints, and syncs no names"},
 	{SCHEMA_JOB, "directory", SCHEMA_TEXT, FIELD(directory), "", NULL, 0, 0,
 	 "of the cluster; if not given, the paths begin with base, global, pg_wal"},
 };
