@@ -12,6 +12,7 @@
 #include "base/size.h"
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/trace_input.h"
 #include "op/summary.h"
 #include "op/trace.h"
 #include "report/report.h"
@@ -19,8 +20,9 @@
 
 struct import_arguments {
 	struct text_list files;
-	const char *format, *columns, *output;
-	bool lenient, summary, json;
+	const char *output;
+	bool summary, json;
+	struct trace_input_arguments trace;
 };
 
 #define FIELD(name) offsetof(struct import_arguments, name)
@@ -29,19 +31,10 @@ static const struct option options[] = {
 	{"output", 'o', "TRACE",
 	 "the native trace to write; nothing is left of it if the import fails", OPTION_TEXT,
 	 FIELD(output), COMPLETE_FILE},
-	{"format", 0, "NAME", "what FILE is (`refault list formats`); recognised when not given",
-	 OPTION_TEXT, FIELD(format), COMPLETE_FORMAT},
-	{"columns", 0, "NAME=COLUMN[,...]",
-	 "of a text with a request in each row: what is where, as in "
-	 "time=1,op=2,offset=3,bytes=4,unit=512",
-	 OPTION_TEXT, FIELD(columns), COMPLETE_NONE},
+	TRACE_INPUT_OPTIONS(import_arguments, trace),
 	{"summary", 0, NULL,
 	 "print what the trace asks for: reads, writes, bytes, files, span; -o is not needed then",
 	 OPTION_FLAG, FIELD(summary), COMPLETE_NONE},
-	{"lenient", 0, NULL,
-	 "skip rows that cannot be read (but of a hundred not more than one) and count them; of a "
-	 "trace that was cut off, keep what can be read",
-	 OPTION_FLAG, FIELD(lenient), COMPLETE_NONE},
 	{"json", 0, NULL, "print JSON", OPTION_FLAG, FIELD(json), COMPLETE_NONE},
 	{0},
 };
@@ -147,19 +140,15 @@ static bool import_file(const struct import_arguments *arguments, struct outcome
 			struct error *error)
 {
 	struct progress progress;
-	const struct trace_options trace_options = {
-		.format = arguments->format,
-		.columns = arguments->columns,
-		.lenient = arguments->lenient,
-		.progress = progress_reading,
-		.progress_context = &progress,
-	};
+	struct trace_options trace_options = trace_input_options(&arguments->trace);
 	struct trace_writer *writer = NULL;
 	struct stat status;
 
 	if (!output_check(arguments, error))
 		return false;
 	progress_begin(&progress, arguments->output ? "importing" : "reading");
+	trace_options.progress = progress_reading;
+	trace_options.progress_context = &progress;
 	outcome->source = trace_open(arguments->files.at[0], &trace_options, error);
 	if (!outcome->source)
 		return false;
@@ -234,7 +223,7 @@ static int import_fail(const struct import_arguments *arguments, const struct ou
 	int code = command_fail(error);
 	char ops[2 * SIZE_TEXT_BYTES];
 
-	if (error->kind != ERROR_INPUT || !outcome->source || arguments->lenient)
+	if (error->kind != ERROR_INPUT || !outcome->source || arguments->trace.lenient)
 		return code;
 	if (outcome->ops && arguments->output)
 		fprintf(stderr,
@@ -264,7 +253,7 @@ static int import(const void *values)
 			print(arguments, &outcome);
 		/* The text summary has them all. */
 		if (arguments->json || !arguments->summary)
-			(void)trace_warnings_print(stderr, outcome.source, "refault: warning: ");
+			trace_input_warn(outcome.source);
 	}
 	op_source_destroy(outcome.source);
 	trace_summary_deinit(&outcome.summary);

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/trace_input.h"
 #include "machine/model/device.h"
 #include "op/trace.h"
 #include "report/lint.h"
@@ -20,8 +21,9 @@
 struct lint_arguments {
 	struct text_list inputs, streams, sets;
 	struct given memory, cgroup_limit, readahead, pinned, seed;
-	const char *policy, *filesystem, *stream_rule, *format;
-	bool lenient, json;
+	const char *policy, *filesystem, *stream_rule;
+	bool json;
+	struct trace_input_arguments trace;
 };
 
 #define FIELD(name) offsetof(struct lint_arguments, name)
@@ -56,11 +58,7 @@ static const struct option options[] = {
 	{"stream", 0, "REGEX=NAME",
 	 "paths of a trace that match are the stream NAME; may be repeated", OPTION_TEXTS,
 	 FIELD(streams), COMPLETE_NONE},
-	{"format", 0, "NAME",
-	 "what the trace is (`refault list formats`); recognised when not given", OPTION_TEXT,
-	 FIELD(format), COMPLETE_FORMAT},
-	{"lenient", 0, NULL, "skip rows that cannot be read and count them", OPTION_FLAG,
-	 FIELD(lenient), COMPLETE_NONE},
+	TRACE_INPUT_OPTIONS(lint_arguments, trace),
 	{"seed", 0, "N", "seed of whatever is drawn by lot; 1, or the scenario's, when not given",
 	 OPTION_NUMBER, FIELD(seed), COMPLETE_NONE},
 	{"json", 0, NULL, "print JSON", OPTION_FLAG, FIELD(json), COMPLETE_NONE},
@@ -104,9 +102,7 @@ static bool scenario_make(struct plan *plan, struct error *error)
 			    : arguments->pinned.given       ? "--pinned"
 			    : arguments->stream_rule        ? "--streams"
 			    : arguments->streams.count      ? "--stream"
-			    : arguments->format             ? "--format"
-			    : arguments->lenient            ? "--lenient"
-							    : NULL;
+							    : trace_input_given(&arguments->trace);
 
 	if (extra)
 		return error_input(error,
@@ -186,22 +182,11 @@ static bool trace_make(struct plan *plan, struct error *error)
 
 static struct op_source *source_open(const struct plan *plan, struct error *error)
 {
-	const struct trace_options trace = {
-		.format = plan->arguments->format,
-		.lenient = plan->arguments->lenient,
-	};
-	struct op_source *source;
+	const struct trace_options trace = trace_input_options(&plan->arguments->trace);
 
 	if (plan->is_scenario)
 		return scenario_source_create(&plan->trial.scenario, plan->model.seed, error);
-	source = trace_open(plan->input, &trace, error);
-	if (!source || trace_has_files(source))
-		return source;
-	error_at(error, source->name, 0, 0,
-		 "an %s trace is about objects, not about files: there are no habits in it",
-		 source->format);
-	op_source_destroy(source);
-	return NULL;
+	return trace_input_open(plan->input, &trace, "there are no habits in it", error);
 }
 
 static bool plan_run(struct plan *plan, struct lint_report *report, struct result *result,
@@ -220,6 +205,8 @@ static bool plan_run(struct plan *plan, struct lint_report *report, struct resul
 	progress_end(&progress);
 	plan->skipped = trace_skipped(source);
 	plan->is_cut_off = trace_is_cut_off(source);
+	if (done)
+		trace_input_warn(source);
 	op_source_destroy(source);
 	return done;
 }
