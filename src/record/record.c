@@ -279,6 +279,7 @@ static bool open_all(struct recording *recording)
 	translate_options.paths = recording->paths;
 	translate_options.mounts = recording->mounts;
 	translate_options.start_ns = now_ns();
+	translate_options.tells_of_sums = tracer_has(recording->tracer, "memcg_flush_stats");
 	translate_options.tells_of_exec = tracer_has(recording->tracer, "mm_filemap_get_pages");
 	recording->translator = translator_create(&translate_options);
 	return true;

@@ -62,11 +62,16 @@ for root in /sys/fs/cgroup/memory /sys/fs/cgroup /sys/fs/cgroup/unified; do
 done
 if [ -n "$group" ]; then
 	trap 'kill $member 2>/dev/null; sleep 0.2; rmdir "$group"; rm -rf "$scratch" "$disk"' EXIT
-	(echo $BASHPID >"$group/cgroup.procs"; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.3; cat "$disk/big" >/dev/null; done) &
+	(echo $BASHPID >"$group/cgroup.procs"; for i in $(seq 10); do sleep 0.3; cat "$disk/big" "$group/memory.stat" >/dev/null; done) &
 	member=$!
 	exits 0 'a cgroup' "$REFAULT" record -o "$trace" --json --cgroup "$group" --duration 2s
 	at_least ops 20
 	tap "$(grep -q '"program": "cat"' "$scratch/out"; echo $?)" 'who is in it is recorded'
+	# Whoever reads its memory.stat has its statistics summed. (Before Linux 6.15 or so, this cannot be seen.)
+	if grep -q ' __traceiter_memcg_flush_stats$' /proc/kallsyms; then
+		exits 0 'its summary' "$REFAULT" import --summary --json "$trace"
+		at_least sum_statistics 2
+	fi
 	exits 2 'a folder is no cgroup' "$REFAULT" record -o "$trace" --cgroup /tmp
 	says err "is no cgroup's directory"
 fi
