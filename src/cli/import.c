@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/trace_input.h"
+#include "op/carried.h"
 #include "op/summary.h"
 #include "op/trace.h"
 #include "report/report.h"
@@ -91,15 +92,51 @@ static bool is_same_file(const char *a, const char *b)
 	       first.st_ino == second.st_ino;
 }
 
+/* What it tells of itself, or what it is imported from; and the streams that it names. */
+static bool head_write(struct trace_writer *writer, const struct op_source *source,
+		       struct error *error)
+{
+	struct fact_text facts = {0};
+	struct trace_head head = {
+		.stream_names = source->stream_names,
+		.stream_count = source->stream_count,
+	};
+	bool done;
+
+	if (!*trace_facts(source))
+		fact_add(&facts, "imported_from", "%s", source->format);
+	fact_lines_add(&facts, trace_facts(source));
+	head.facts = fact_text(&facts);
+	done = trace_writer_head(writer, &head, error);
+	fact_text_deinit(&facts);
+	return done;
+}
+
+/* What its reader found, and what it told of itself behind its head. */
+static bool tail_write(struct trace_writer *writer, const struct op_source *source,
+		       size_t head_bytes, struct error *error)
+{
+	struct fact_text facts = {0};
+	bool done;
+
+	carried_notes(&facts, source);
+	fact_lines_add(&facts, trace_facts(source) + head_bytes);
+	done = trace_writer_tail(writer, fact_text(&facts), error);
+	fact_text_deinit(&facts);
+	return done;
+}
+
 /* Read all ops, and write them if there is a writer. On a failure outcome->ops is how many came. */
 static bool copy(const struct import_arguments *arguments, struct op_source *source,
 		 struct trace_writer *writer, struct progress *progress, struct outcome *outcome,
 		 struct error *error)
 {
+	size_t head_bytes = strlen(trace_facts(source)), got;
 	struct op ops[BATCH];
-	size_t got;
 	bool done;
 
+	if (writer && !head_write(writer, source, error))
+		return false;
 	while ((done = op_source_next(source, ops, BATCH, &got, error)) && got) {
 		uint64_t at = 0, total = 0;
 
@@ -113,7 +150,7 @@ static bool copy(const struct import_arguments *arguments, struct op_source *sou
 		progress_update(progress, at, total, outcome->ops, 0);
 	}
 	progress_end(progress);
-	return done;
+	return done && (!writer || tail_write(writer, source, head_bytes, error));
 }
 
 static bool output_check(const struct import_arguments *arguments, struct error *error)
@@ -147,6 +184,7 @@ static bool import_file(const struct import_arguments *arguments, struct outcome
 	if (!output_check(arguments, error))
 		return false;
 	progress_begin(&progress, arguments->output ? "importing" : "reading");
+	trace_options.own_streams = true;
 	trace_options.progress = progress_reading;
 	trace_options.progress_context = &progress;
 	outcome->source = trace_open(arguments->files.at[0], &trace_options, error);

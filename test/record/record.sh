@@ -77,10 +77,16 @@ if [ -n "$group" ]; then
 fi
 
 # A buffer that is too small for the flood: what is lost is counted, and said.
-exits 0 'a small buffer' "$REFAULT" record -o "$trace" --json --buffer 64KiB -- dd if=/dev/zero of="$disk/flood" bs=512 count=400000
+exits 0 'a small buffer' "$REFAULT" record -o "$trace" --json --buffer 64KiB -- dd if=/dev/zero of="$disk/flood" bs=512 count=200000
 at_least events_lost 1
-exits 0 'the same as text' "$REFAULT" record -o "$trace" --buffer 64KiB -- dd if=/dev/zero of="$disk/flood" bs=512 count=400000
+exits 0 'the same as text' "$REFAULT" record -o "$trace" --buffer 64KiB -- dd if=/dev/zero of="$disk/flood" bs=512 count=200000
 says out 'events that did not fit the buffer'
+says out 'coverage'
+exits 0 'its replay' replayed "$trace"
+says err "did not fit the recorder's buffer: what they told is missing"
+exits 0 'its summary' "$REFAULT" import --summary --json "$trace"
+at_least lost_events 1
+tap "$(grep -q '"coverage": 0\.[0-9]' "$scratch/out"; echo $?)" 'how much is explained is a number below 1 there'
 
 rm -f "$trace"
 exits 2 'no such program' "$REFAULT" record -o "$trace" -- no-such-program
