@@ -423,6 +423,8 @@ uint64_t cache_memory_bytes(const struct cache *cache);
 void cache_other_slab(struct cache *cache, int64_t bytes);
 /* Lists are summed now, as reading memory.stat does (statistics=lazy). */
 void cache_publish(struct cache *cache);
+/* The same; and from now on nothing else sums them, not every 2 s either. */
+void cache_publish_told(struct cache *cache);
 /* False once the domain could not reclaim enough: a real kernel would have killed somebody. */
 bool cache_in_memory(const struct cache *cache);
 

@@ -36,7 +36,7 @@ static const struct option options[] = {
 	{"ops", 0, NULL,
 	 "list each operation that read something again, and in which one it had been pushed out",
 	 OPTION_FLAG, FIELD(ops), COMPLETE_NONE},
-	SUBJECT_OPTIONS(FIELD(subject), "", "NAME|REGEX=NAME",
+	SUBJECT_OPTIONS(explain_arguments, subject, "", "NAME|REGEX=NAME",
 			"NAME: only what this stream read again; REGEX=NAME: paths of a trace that "
 			"match are the stream NAME; may be repeated"),
 	{"device", 0, "NAME",
@@ -169,7 +169,7 @@ static void print(const struct plan *plan, const struct explanation *explanation
 static bool plan_run(struct plan *plan, struct error *error)
 {
 	struct model_options *model = &plan->subject.model;
-	struct op_source *source = subject_source(&plan->subject, error);
+	struct op_source *source = subject_source(&plan->subject, "there is no story in it", error);
 	struct explanation explanation;
 	struct lint_report lints;
 	struct progress progress;
@@ -185,6 +185,8 @@ static bool plan_run(struct plan *plan, struct error *error)
 	progress_end(&progress);
 	plan->skipped = trace_skipped(source);
 	plan->is_cut_off = trace_is_cut_off(source);
+	if (done)
+		trace_input_warn(source);
 	op_source_destroy(source);
 	if (!done)
 		return false;

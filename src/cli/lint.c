@@ -23,8 +23,8 @@ struct lint_arguments {
 #define MEMORY_PLENTY (64 * GIB)
 
 static const struct option options[] = {
-	SUBJECT_OPTIONS(FIELD(subject), "; 64GiB when not given, and then little is evicted",
-			"REGEX=NAME",
+	SUBJECT_OPTIONS(lint_arguments, subject,
+			"; 64GiB when not given, and then little is evicted", "REGEX=NAME",
 			"paths of a trace that match are the stream NAME; may be repeated"),
 	{"json", 0, NULL, "print JSON", OPTION_FLAG, FIELD(json), COMPLETE_NONE},
 	{0},
@@ -37,24 +37,12 @@ struct plan {
 	bool is_cut_off;
 };
 
-static struct op_source *source_open(const struct plan *plan, struct error *error)
-{
-	struct op_source *source = subject_source(&plan->subject, error);
-
-	if (!source || plan->subject.is_scenario || trace_has_files(source))
-		return source;
-	error_at(error, source->name, 0, 0,
-		 "an %s trace is about objects, not about files: there are no habits in it",
-		 source->format);
-	op_source_destroy(source);
-	return NULL;
-}
-
 static bool plan_run(struct plan *plan, struct lint_report *report, struct result *result,
 		     struct error *error)
 {
 	struct model_options *model = &plan->subject.model;
-	struct op_source *source = source_open(plan, error);
+	struct op_source *source =
+		subject_source(&plan->subject, "there are no habits in it", error);
 	struct progress progress;
 	bool done;
 
@@ -69,6 +57,8 @@ static bool plan_run(struct plan *plan, struct lint_report *report, struct resul
 	progress_end(&progress);
 	plan->skipped = trace_skipped(source);
 	plan->is_cut_off = trace_is_cut_off(source);
+	if (done)
+		trace_input_warn(source);
 	op_source_destroy(source);
 	return done;
 }

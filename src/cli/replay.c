@@ -11,6 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/on_kernel.h"
 #include "cli/progress.h"
+#include "cli/trace_input.h"
 #include "machine/model/device.h"
 #include "machine/model/model.h"
 #include "op/trace.h"
@@ -22,8 +23,9 @@ struct replay_arguments {
 	struct given memory, cgroup_limit, readahead, pinned, pages, seed, device_size, processors,
 		recordsize;
 	struct text_list policies, streams;
-	const char *filesystem, *device, *stream_rule, *format, *columns, *key, *machine;
-	bool lenient, json, bare;
+	const char *filesystem, *device, *stream_rule, *key, *machine;
+	bool json, bare;
+	struct trace_input_arguments trace;
 	struct on_kernel_arguments kernel;
 };
 
@@ -71,17 +73,7 @@ static const struct option options[] = {
 	{"stream", 0, "REGEX=NAME",
 	 "paths that match are the stream NAME; may be repeated, the first match counts",
 	 OPTION_TEXTS, FIELD(streams), COMPLETE_NONE},
-	{"format", 0, "NAME",
-	 "what the trace is (`refault list formats`); recognised when not given", OPTION_TEXT,
-	 FIELD(format), COMPLETE_FORMAT},
-	{"columns", 0, "NAME=COLUMN[,...]",
-	 "of a text with a request in each row: what is where, as in "
-	 "time=1,op=2,offset=3,bytes=4,unit=512",
-	 OPTION_TEXT, FIELD(columns), COMPLETE_NONE},
-	{"lenient", 0, NULL,
-	 "skip rows that cannot be read (but of a hundred not more than one) and count them; of a "
-	 "trace that was cut off, take what there is",
-	 OPTION_FLAG, FIELD(lenient), COMPLETE_NONE},
+	TRACE_INPUT_OPTIONS(replay_arguments, trace),
 	{"seed", 0, "N", "seed of whatever is drawn by lot; 1 when not given", OPTION_NUMBER,
 	 FIELD(seed), COMPLETE_NONE},
 	{"on", 0, "model|kernel",
@@ -363,7 +355,7 @@ static void reading_note(struct reading *reading, const struct op_source *source
 	reading->is_cut_off = trace_is_cut_off(source);
 	if (!reading->notes) {
 		reading->notes = trace_notes_json(source);
-		(void)trace_warnings_print(stderr, source, "refault: warning: ");
+		trace_input_warn(source);
 	}
 }
 
@@ -375,24 +367,15 @@ static bool asks_for_streams(const struct replay_arguments *arguments)
 static struct op_source *source_open(const struct plan *plan, struct progress *progress,
 				     struct error *error)
 {
-	const struct trace_options trace_options = {
-		.own_streams = !plan->on_kernel && !asks_for_streams(plan->arguments),
-		.format = plan->arguments->format,
-		.columns = plan->arguments->columns,
-		.lenient = plan->arguments->lenient,
-		.is_bare = plan->arguments->bare,
-		.progress = progress ? progress_reading : NULL,
-		.progress_context = progress,
-	};
-	struct op_source *source = trace_open(plan->trace, &trace_options, error);
+	struct trace_options how = trace_input_options(&plan->arguments->trace);
 
-	if (!source || plan->arguments->bare || trace_has_files(source))
-		return source;
-	error_at(error, source->name, 0, 0,
-		 "an %s trace is about objects, not about files: replay it with --bare --pages N",
-		 source->format);
-	op_source_destroy(source);
-	return NULL;
+	how.own_streams = !plan->on_kernel && !asks_for_streams(plan->arguments);
+	how.is_bare = plan->arguments->bare;
+	how.progress = progress ? progress_reading : NULL;
+	how.progress_context = progress;
+	if (how.is_bare)
+		return trace_open(plan->trace, &how, error);
+	return trace_input_open(plan->trace, &how, "replay it with --bare --pages N", error);
 }
 
 /* A trace that is read once for each run on the kernel. */
@@ -565,7 +548,8 @@ static void print(const struct plan *plan, const struct result *results,
 static int fail(const struct plan *plan, const struct reading *reading, struct error *error)
 {
 	bool is_row = error->line && error->excerpt[0];
-	bool may_help = reading->is_open && error->kind == ERROR_INPUT && !plan->arguments->lenient;
+	bool may_help =
+		reading->is_open && error->kind == ERROR_INPUT && !plan->arguments->trace.lenient;
 	int code;
 
 	trace_excerpt(plan->trace, error);

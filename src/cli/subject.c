@@ -32,9 +32,7 @@ static bool scenario_open(struct subject *subject, struct error *error)
 			    : arguments->pinned.given       ? "--pinned"
 			    : arguments->stream_rule        ? "--streams"
 			    : arguments->streams.count      ? "--stream REGEX=NAME"
-			    : arguments->format             ? "--format"
-			    : arguments->lenient            ? "--lenient"
-							    : NULL;
+							    : trace_input_given(&arguments->trace);
 
 	if (extra)
 		return error_input(error,
@@ -137,16 +135,13 @@ bool subject_open(struct subject *subject, const char *command, const char *inpu
 					  : trace_open_on(subject, command, memory_bytes, error);
 }
 
-struct op_source *subject_source(const struct subject *subject, struct error *error)
+struct op_source *subject_source(const struct subject *subject, const char *so, struct error *error)
 {
-	const struct trace_options trace = {
-		.format = subject->arguments->format,
-		.lenient = subject->arguments->lenient,
-	};
+	const struct trace_options trace = trace_input_options(&subject->arguments->trace);
 
 	if (subject->is_scenario)
 		return scenario_source_create(&subject->trial.scenario, subject->model.seed, error);
-	return trace_open(subject->input, &trace, error);
+	return trace_input_open(subject->input, &trace, so, error);
 }
 
 void subject_close(struct subject *subject)

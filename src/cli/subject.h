@@ -11,51 +11,47 @@
 #include <stddef.h>
 
 #include "cli/command.h"
+#include "cli/trace_input.h"
 #include "machine/model/model.h"
 #include "study/trial.h"
 
 struct subject_arguments {
 	struct text_list sets, streams; /* streams: REGEX=NAME */
 	struct given memory, cgroup_limit, readahead, pinned, seed;
-	const char *policy, *filesystem, *stream_rule, *format;
-	bool lenient;
+	const char *policy, *filesystem, *stream_rule;
+	struct trace_input_arguments trace;
 };
 
 /* clang-format off */
-#define SUBJECT_FIELD(at, name) ((at) + offsetof(struct subject_arguments, name))
-
 /*
- * `at`: the offset of the struct subject_arguments. For the help: `unsaid`, what is so if no memory is given; what --stream takes and
- * does.
+ * `field`: the struct subject_arguments in the command's own, `type`. For the help: `unsaid`, what is so if no memory is given; what
+ * --stream takes and does.
  */
-#define SUBJECT_OPTIONS(at, unsaid, stream_takes, stream_does)                                                         \
+#define SUBJECT_OPTIONS(type, field, unsaid, stream_takes, stream_does)                                                \
 	{"memory", 0, "SIZE", "of a trace: memory of the whole machine" unsaid,                                         \
-	 OPTION_SIZE, SUBJECT_FIELD(at, memory), COMPLETE_NONE},                                                        \
+	 OPTION_SIZE, offsetof(struct type, field.memory), COMPLETE_NONE},                                              \
 	{"cgroup-limit", 0, "SIZE", "of a trace: limit of a memory cgroup that holds the workload",                     \
-	 OPTION_SIZE, SUBJECT_FIELD(at, cgroup_limit), COMPLETE_NONE},                                                  \
+	 OPTION_SIZE, offsetof(struct type, field.cgroup_limit), COMPLETE_NONE},                                        \
 	{"policy", 0, "NAME[,KEY=VALUE]...",                                                                            \
 	 "the rules that decide (`refault list policies`); the newest kernel's two lists, or the scenario's, when "     \
 	 "not given",                                                                                                   \
-	 OPTION_TEXT, SUBJECT_FIELD(at, policy), COMPLETE_POLICY},                                                      \
+	 OPTION_TEXT, offsetof(struct type, field.policy), COMPLETE_POLICY},                                            \
 	{"filesystem", 0, "NAME", "ext4, or the scenario's, when not given",                                            \
-	 OPTION_TEXT, SUBJECT_FIELD(at, filesystem), COMPLETE_FILESYSTEM},                                              \
+	 OPTION_TEXT, offsetof(struct type, field.filesystem), COMPLETE_FILESYSTEM},                                    \
 	{"readahead", 0, "SIZE", "of a trace: the device's readahead window; 128KiB when not given",                    \
-	 OPTION_SIZE, SUBJECT_FIELD(at, readahead), COMPLETE_NONE},                                                     \
+	 OPTION_SIZE, offsetof(struct type, field.readahead), COMPLETE_NONE},                                           \
 	{"pinned", 0, "SIZE", "of a trace: memory that is not cache, taken from the memory",                            \
-	 OPTION_SIZE, SUBJECT_FIELD(at, pinned), COMPLETE_NONE},                                                        \
+	 OPTION_SIZE, offsetof(struct type, field.pinned), COMPLETE_NONE},                                              \
 	{"set", 0, "KEY=VALUE", "change a scenario before it is checked; may be repeated",                              \
-	 OPTION_TEXTS, SUBJECT_FIELD(at, sets), COMPLETE_NONE},                                                         \
+	 OPTION_TEXTS, offsetof(struct type, field.sets), COMPLETE_NONE},                                               \
 	{"streams", 0, "class|path|thread",                                                                             \
 	 "who counts as one in a trace: paths that begin alike (when not given), each path, or each thread",            \
-	 OPTION_TEXT, SUBJECT_FIELD(at, stream_rule), COMPLETE_WORDS},                                                  \
+	 OPTION_TEXT, offsetof(struct type, field.stream_rule), COMPLETE_WORDS},                                        \
 	{"stream", 0, stream_takes, stream_does,                                                                        \
-	 OPTION_TEXTS, SUBJECT_FIELD(at, streams), COMPLETE_NONE},                                                      \
-	{"format", 0, "NAME", "what the trace is (`refault list formats`); recognised when not given",                  \
-	 OPTION_TEXT, SUBJECT_FIELD(at, format), COMPLETE_FORMAT},                                                      \
-	{"lenient", 0, NULL, "skip rows that cannot be read and count them",                                            \
-	 OPTION_FLAG, SUBJECT_FIELD(at, lenient), COMPLETE_NONE},                                                       \
+	 OPTION_TEXTS, offsetof(struct type, field.streams), COMPLETE_NONE},                                            \
+	TRACE_INPUT_OPTIONS(type, field.trace),                                                                         \
 	{"seed", 0, "N", "seed of whatever is drawn by lot; 1, or the scenario's, when not given",                      \
-	 OPTION_NUMBER, SUBJECT_FIELD(at, seed), COMPLETE_NONE}
+	 OPTION_NUMBER, offsetof(struct type, field.seed), COMPLETE_NONE}
 /* clang-format on */
 
 struct subject {
@@ -78,8 +74,10 @@ bool subject_open(struct subject *subject, const char *command, const char *inpu
 		  const struct subject_arguments *arguments, uint64_t memory_bytes,
 		  struct error *error);
 
-/* Its ops, once more; to be destroyed. NULL: the error says why. */
-struct op_source *subject_source(const struct subject *subject, struct error *error);
+/*
+ * Its ops, once more; to be destroyed. NULL: the error says why; of a trace of objects, not of files, with `so`.
+ */
+struct op_source *subject_source(const struct subject *subject, const char *so, struct error *error);
 
 void subject_close(struct subject *subject);
 
