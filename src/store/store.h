@@ -130,6 +130,10 @@ void stored_run_deinit(struct stored_run *run);
  */
 bool store_find(struct store *store, const char *name, uint64_t *number, struct error *error);
 
+/* The same of so many names, all at one moment: nobody's new run comes between @last and @-2. */
+bool store_find_all(struct store *store, const char *const *names, size_t count, uint64_t *numbers,
+		    struct error *error);
+
 /* How many digits tell all ids apart; at least 7. */
 bool store_id_digits(struct store *store, size_t *digits, struct error *error);
 

@@ -277,6 +277,20 @@ bool store_find(struct store *store, const char *name, uint64_t *number, struct 
 	return find_prefix(store, prefix, number, error);
 }
 
+bool store_find_all(struct store *store, const char *const *names, size_t count, uint64_t *numbers,
+		    struct error *error)
+{
+	bool done = true;
+
+	if (store->database && !store_execute(store, "BEGIN", "cannot read", error))
+		return false;
+	for (size_t i = 0; done && i < count; i++)
+		done = store_find(store, names[i], &numbers[i], error);
+	if (store->database)
+		sqlite3_exec(store->database, "COMMIT", NULL, NULL, NULL);
+	return done;
+}
+
 /* ---- results ---- */
 
 static bool json_parse(const char *text, json_t **json, struct error *error)
