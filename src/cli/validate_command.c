@@ -126,7 +126,11 @@ static void keep_all(const struct validate_command *command, const struct rounds
 	if (command->keep->arguments->no_store)
 		return;
 	for (size_t i = 0; i < rounds->done; i++) {
-		keep_run(command->keep, &rounds->trips[i].predicted, &drawing, NULL, NULL);
+		struct result predicted = rounds->trips[i].predicted;
+
+		/* The file that the recording was in is gone. */
+		predicted.input = rounds->trips[i].measured.input;
+		keep_run(command->keep, &predicted, &drawing, NULL, NULL);
 		keep_run(command->keep, &rounds->trips[i].measured, &drawing, NULL, NULL);
 	}
 	keep_answer(command->keep, answer_text(command, rounds, *report),
