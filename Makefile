@@ -42,7 +42,7 @@ BUILD ?= build
 FLAVOUR := -O2
 endif
 
-PACKAGES := libzstd zlib liblzma libxxhash jansson libfyaml libbpf libelf
+PACKAGES := libzstd zlib liblzma libxxhash jansson libfyaml libbpf libelf sqlite3
 ifneq ($(filter-out clean format uninstall,$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell $(PKG_CONFIG) --exists $(PACKAGES) 2>/dev/null && echo yes),yes)
 $(error A library or pkg-config is missing ($(PACKAGES)): script/bootstrap installs them)
