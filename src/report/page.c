@@ -96,23 +96,6 @@ const json_t *page_explanation(const struct page *page, const struct stored **ru
 	return NULL;
 }
 
-void page_row(struct sheet *sheet, const char *heading, const char *format, ...)
-{
-	va_list arguments;
-	char *text = NULL;
-
-	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0)
-		abort();
-	va_end(arguments);
-	fputs("<tr><th scope=\"row\">", sheet->html);
-	markup_text(sheet->html, heading);
-	fputs("</th><td>", sheet->html);
-	markup_text(sheet->html, text);
-	fputs("</td></tr>\n", sheet->html);
-	free(text);
-}
-
 /* ---- the page ---- */
 
 static bool has(const struct section *section, const struct page *page)

@@ -61,8 +61,4 @@ const char *page_text(const struct page *page, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void *page_alloc(const struct page *page, size_t count, size_t bytes);
 
-/* A row of a table of two columns: its heading, and what is printed as text. */
-void page_row(struct sheet *sheet, const char *heading, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
 #endif

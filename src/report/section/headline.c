@@ -6,6 +6,7 @@
 #include "measure/compared.h"
 #include "measure/result.h"
 #include "report/advice.h"
+#include "report/curve.h"
 #include "report/markup.h"
 #include "report/name.h"
 #include "report/number.h"
@@ -58,16 +59,35 @@ static void compared_sentence(FILE *out, const struct compared *compared)
 			compared->sides[worst].name);
 }
 
+/* Of runs that differ in memory alone that is the result; else it is said besides. NULL: there is no knee. */
+static const char *knee_of(const struct page *page, bool *is_all)
+{
+	struct curves curves;
+	const char *text = NULL;
+
+	curves_make(&curves, page);
+	for (size_t i = 0; i < curves.count; i++)
+		if (curves.at[i].knee > 0)
+			text = curves_knees(&curves, page);
+	*is_all = curves.count == 1 && curves.at[0].runs == page->count;
+	curves_deinit(&curves);
+	return text;
+}
+
 static void write(const struct page *page, struct sheet *sheet)
 {
 	const struct result *result = &page->runs[0].result;
 	char *text = NULL, size[2 * SIZE_TEXT_BYTES];
 	size_t bytes;
 	FILE *memory = open_memstream(&text, &bytes);
+	bool is_all;
+	const char *knee = knee_of(page, &is_all);
 
 	if (!memory)
 		abort();
-	if (page->compared)
+	if (knee && is_all)
+		fputs(knee, memory);
+	else if (page->compared)
 		compared_sentence(memory, page->compared);
 	else
 		advice_sentence(memory, result, &page->options[0]);
@@ -78,7 +98,13 @@ static void write(const struct page *page, struct sheet *sheet)
 	}
 	fputs("<h1>", sheet->html);
 	markup_text(sheet->html, text);
-	fputs("</h1>\n<p class=\"under\">", sheet->html);
+	fputs("</h1>\n", sheet->html);
+	if (knee && !is_all) {
+		fputs("<p>", sheet->html);
+		markup_text(sheet->html, knee);
+		fputs("</p>\n", sheet->html);
+	}
+	fputs("<p class=\"under\">", sheet->html);
 	markup_format(sheet->html, "%s: %s operations", result->input ? result->input : "?",
 		      count_format(size, result->op_count));
 	if (page->count > 1)

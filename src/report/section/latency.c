@@ -68,12 +68,17 @@ out:
 static const char *summary_add(const struct page *page, const char *text,
 			       const struct histogram *ns, const char *name)
 {
-	char half[SIZE_TEXT_BYTES], most[SIZE_TEXT_BYTES], slowest[SIZE_TEXT_BYTES];
+	char half[SIZE_TEXT_BYTES], most[SIZE_TEXT_BYTES];
 
-	return page_text(page, "%s%s%s: median %s, p99 %s, slowest %s.", text ? text : "",
-			 text ? " " : "", name, time_format(half, histogram_quantile(ns, 500000)),
-			 time_format(most, histogram_quantile(ns, 990000)),
-			 time_format(slowest, ns->most));
+	return page_text(page, "%s %s %s and %s;", text ? text : "Median and p99:", name,
+			 time_format(half, histogram_quantile(ns, 500000)),
+			 time_format(most, histogram_quantile(ns, 990000)));
+}
+
+/* With a full stop at the end. */
+static const char *summary_end(const struct page *page, const char *text)
+{
+	return page_text(page, "%.*s.", (int)strlen(text) - 1, text);
 }
 
 static struct line_chart chart_of(const char *name, const char *title, struct line_series *series)
@@ -128,6 +133,7 @@ static void write_one(const struct page *page, struct sheet *sheet)
 		series_add(page, &chart, series, ns, names[i]);
 		chart.summary = summary_add(page, chart.summary, ns, names[i]);
 	}
+	chart.summary = summary_end(page, chart.summary);
 	sheet_lines(sheet, &chart);
 }
 
@@ -152,8 +158,10 @@ static void write_all(const struct page *page, struct sheet *sheet)
 			chart.summary = summary_add(page, chart.summary, &latency->ns,
 						    page->names[i]);
 		}
-		if (chart.series_count)
-			sheet_lines(sheet, &chart);
+		if (chart.series_count == 0)
+			continue;
+		chart.summary = summary_end(page, chart.summary);
+		sheet_lines(sheet, &chart);
 	}
 }
 

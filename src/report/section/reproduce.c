@@ -34,36 +34,45 @@ static bool command_write(FILE *out, const struct stored_run *run)
 	return count > 0;
 }
 
-static void run_write(const struct page *page, struct sheet *sheet, size_t index)
+static void run_row(const struct page *page, FILE *out, size_t index)
 {
-	const struct stored_run *run = &page->runs[index].run;
-	const char *file =
-		json_string_value(json_object_get(page->runs[index].drawing, "file"));
-	FILE *out = sheet->html;
+	const struct stored *stored = &page->runs[index];
+	const char *file = json_string_value(json_object_get(stored->drawing, "file"));
+	const char *version = stored->run.version;
 
-	fputs("<h3>", out);
+	fputs("<tr><th scope=\"row\">", out);
 	markup_text(out, page->names[index]);
-	fputs("</h3>\n", out);
-	if (!command_write(out, run))
-		fputs("<p>The command is not known: the file does not tell it.</p>\n", out);
-	fputs("<table class=\"words\"><caption class=\"quiet\">Where it is from</caption><tbody>\n",
-	      out);
-	if (file)
-		page_row(sheet, "file", "%s", file);
-	else
-		page_row(sheet, "run", "%s", run->id);
-	if (run->version)
-		page_row(sheet, "refault", "%s", run->version);
-	page_row(sheet, "seed", "%" PRIu64, page->runs[index].result.seed);
-	if (run->digest)
-		page_row(sheet, "digest of the input", "%s", run->digest);
-	fputs("</tbody></table>\n", out);
+	fputs("</th><td>", out);
+	markup_text(out, file ? file : stored->run.id);
+	fputs("</td><td>", out);
+	markup_text(out, version && *version ? version : "?");
+	fprintf(out, "</td><td>%" PRIu64 "</td><td>", stored->result.seed);
+	markup_text(out, stored->run.digest ? stored->run.digest : "?");
+	fputs("</td></tr>\n", out);
 }
 
 static void write(const struct page *page, struct sheet *sheet)
 {
+	FILE *out = sheet->html;
+	size_t commands = 0;
+
 	for (size_t i = 0; i < page->count; i++)
-		run_write(page, sheet, i);
+		commands += command_write(out, &page->runs[i].run);
+	if (commands < page->count)
+		fprintf(out, "<p>%s not known: files of JSON do not tell %s.</p>\n",
+			commands              ? "The other commands are"
+			: page->count == 1    ? "The command is"
+					      : "The commands are",
+			page->count == 1 ? "it" : "them");
+	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"The runs\">"
+	      "<table class=\"words\"><caption>The same input, seed and version give the same "
+	      "figures</caption>\n<thead><tr><th scope=\"col\">setting</th><th scope=\"col\">run"
+	      "</th><th scope=\"col\">refault</th><th scope=\"col\">seed</th><th scope=\"col\">"
+	      "digest of the input</th></tr></thead>\n<tbody>\n",
+	      out);
+	for (size_t i = 0; i < page->count; i++)
+		run_row(page, out, i);
+	fputs("</tbody></table></div>\n", out);
 }
 
 const struct section section_reproduce = {

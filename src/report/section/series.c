@@ -12,7 +12,7 @@
 #include "report/report_private.h"
 #include "report/section.h"
 
-enum { FIELDS_MAX = 2, MARKS_MAX = 12 };
+enum { FIELDS_MAX = 2, MARKS_MAX = 12, SAID_MAX = 3 };
 
 enum kind { KIND_RATE, KIND_BYTES, KIND_PAGES };
 
@@ -162,10 +162,29 @@ static void marks_add(const struct page *page, struct line_chart *chart, bool is
 	chart->mark_count = result->mark_count;
 }
 
+/* Of many only the last. */
+static const char *summary_short(const struct page *page, const struct line_chart *chart)
+{
+	const char *text = "In the end:";
+
+	for (size_t i = 0; i < chart->series_count; i++) {
+		const struct line_series *series = &chart->series[i];
+		char last[AXIS_TEXT_BYTES];
+
+		text = page_text(page, "%s %s %s%s", text, series->name,
+				 axis_format(last, series->y[series->count - 1], chart->y_unit),
+				 i + 1 < chart->series_count ? "," : ".");
+	}
+	return text;
+}
+
 /* The least, the most and the last of each. */
 static const char *summary_of(const struct page *page, const struct line_chart *chart)
 {
 	const char *text = "";
+
+	if (chart->series_count > SAID_MAX)
+		return summary_short(page, chart);
 
 	for (size_t i = 0; i < chart->series_count; i++) {
 		const struct line_series *series = &chart->series[i];

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "report/markup.h"
 #include "report/section.h"
 
@@ -25,6 +26,37 @@ static bool differs(const struct page *page, bool is_switch, const char *key)
 	return false;
 }
 
+/* As people write it: sizes with their unit, what is not there as "-". */
+static void cell(FILE *out, const char *key, const json_t *value)
+{
+	size_t bytes = strlen(key);
+	char size[SIZE_TEXT_BYTES], *text = NULL;
+
+	fputs("<td>", out);
+	if (!value || json_is_null(value)) {
+		fputs("-", out);
+	} else if (json_is_string(value)) {
+		markup_text(out, json_string_value(value));
+	} else if (json_is_integer(value) && bytes > 6 && strcmp(key + bytes - 6, "_bytes") == 0) {
+		markup_text(out, size_format(size, (uint64_t)json_integer_value(value)));
+	} else {
+		text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+		markup_text(out, text ? text : "?");
+	}
+	fputs("</td>", out);
+	free(text);
+}
+
+static void row(FILE *out, const struct page *page, bool is_switch, const char *key)
+{
+	fputs("<tr><th scope=\"row\">", out);
+	markup_text(out, key);
+	fputs("</th>", out);
+	for (size_t run = 0; run < page->count; run++)
+		cell(out, key, value_of(page, run, is_switch, key));
+	fputs("</tr>\n", out);
+}
+
 /* `out` NULL: nothing is written. How many there are. */
 static size_t rows(FILE *out, const struct page *page, bool is_switch)
 {
@@ -43,25 +75,8 @@ static size_t rows(FILE *out, const struct page *page, bool is_switch)
 				continue;
 			json_object_set_new(seen, key, json_true());
 			count++;
-			if (!out)
-				continue;
-			fputs("<tr><th scope=\"row\">", out);
-			markup_text(out, key);
-			fputs("</th>", out);
-			for (size_t run = 0; run < page->count; run++) {
-				const json_t *at = value_of(page, run, is_switch, key);
-				char *text = NULL;
-
-				if (at && !json_is_null(at) && !json_is_string(at))
-					text = json_dumps(at, JSON_ENCODE_ANY);
-				fputs("<td>", out);
-				markup_text(out, json_is_string(at) ? json_string_value(at)
-						 : text             ? text
-								    : "-");
-				fputs("</td>", out);
-				free(text);
-			}
-			fputs("</tr>\n", out);
+			if (out)
+				row(out, page, is_switch, key);
 		}
 	}
 	json_decref(seen);
