@@ -163,7 +163,8 @@
 			if (step === undefined || event.target !== place)
 				return;
 			event.preventDefault();
-			at = at === null || at === undefined ? (step > 0 ? 0 : count - 1) : Math.max(0, Math.min(count - 1, at + step));
+			at = at === null || at === undefined ? (step > 0 ? -1 : count) : at;
+			at = Math.max(0, Math.min(count - 1, at + step));
 			plot.setCursor({ left: plot.valToPos(plot.data[0][at], "x"), top: 20 });
 			say(chart, plot);
 		});

@@ -94,6 +94,21 @@ static const char *summary_of(const struct page *page, const struct result *resu
 						       NAME_COLUMNS_MAX));
 }
 
+/* One scale for all maps, so that they can be held against each other. */
+static double most_of(const struct page *page)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < page->count; i++) {
+		const struct result *result = &page->runs[i].result;
+		size_t fields = result->blame ? result->stream_count * result->stream_count : 0;
+
+		for (size_t k = 0; k < fields; k++)
+			most = result->blame[k] > most ? result->blame[k] : most;
+	}
+	return (double)bytes_from_pages(most);
+}
+
 static void map_draw(const struct page *page, struct sheet *sheet, size_t run)
 {
 	const struct result *result = &page->runs[run].result;
@@ -114,6 +129,7 @@ static void map_draw(const struct page *page, struct sheet *sheet, size_t run)
 		.columns = columns,
 		.rows = rows,
 		.row_count = count,
+		.most = most_of(page),
 	};
 
 	if (all > count)
@@ -122,10 +138,8 @@ static void map_draw(const struct page *page, struct sheet *sheet, size_t run)
 	for (size_t v = 0; v < count; v++) {
 		double *values = page_alloc(page, count, sizeof(*values));
 
-		for (size_t e = 0; e < count; e++) {
+		for (size_t e = 0; e < count; e++)
 			values[e] = (double)bytes_from_pages(pages_of(result, shown[v], shown[e]));
-			chart.most = values[e] > chart.most ? values[e] : chart.most;
-		}
 		columns[v] = result->streams[shown[v]].name;
 		rows[v] = (struct heat_row){
 			.name = result->streams[shown[v]].name, .values = values, .count = count};
@@ -154,4 +168,10 @@ static void write(const struct page *page, struct sheet *sheet)
 }
 
 const struct section section_blame = {
-	.name = "blame", .title = "Who evicted whom", .has = has, .write = write};
+	.name = "blame",
+	.title = "Who evicted whom",
+	.has = has,
+	.otherwise = "nothing was read again after it had been evicted, or the machine does not know "
+		     "who did it.",
+	.write = write,
+};

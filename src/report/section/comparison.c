@@ -53,12 +53,23 @@ static void sides_row(FILE *out, const struct compared *compared, const struct c
 	fputs("</tr>\n", out);
 }
 
+static bool has_star(const struct compared *compared)
+{
+	for (size_t i = 0; i < compared->rows.count; i++)
+		for (size_t k = 1; k < compared->side_count; k++)
+			if (compared->rows.at[i].cells[k].is_significant)
+				return true;
+	return false;
+}
+
 static void sides_table(FILE *out, const struct compared *compared)
 {
 	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Comparison\">"
-	      "<table><caption>The runs side by side; ratios are to the first. * is no "
-	      "chance.</caption>\n<thead><tr><th scope=\"col\">of</th><th "
-	      "scope=\"col\">figure</th>",
+	      "<table><caption>The runs side by side; ratios are to the first",
+	      out);
+	fputs(has_star(compared) ? ", * is a difference that is not chance" : "", out);
+	fputs("</caption>\n<thead><tr><th scope=\"col\">of</th><th "
+	      "scope=\"col\" class=\"left\">figure</th>",
 	      out);
 	for (size_t i = 0; i < compared->side_count; i++) {
 		fputs("<th scope=\"col\">", out);
