@@ -21,14 +21,16 @@ struct report_arguments {
 #define FIELD(name) offsetof(struct report_arguments, name)
 
 static const struct option options[] = {
-	{"output", 'o', "FILE", "write the report there: one HTML file that needs nothing else; - is "
-				"standard output",
+	{"output", 'o', "FILE",
+	 "write the report there: one HTML file that needs nothing else; - is "
+	 "standard output",
 	 OPTION_TEXT, FIELD(output), COMPLETE_FILE},
-	{"svg", 0, "DIR", "write each chart there as a picture of its own (SVG), for papers; the "
-			  "folder is made if it is not there",
+	{"svg", 0, "DIR",
+	 "write each chart there as a picture of its own (SVG), for papers; the "
+	 "folder is made if it is not there",
 	 OPTION_TEXT, FIELD(svg), COMPLETE_FILE},
-	{"each", 0, NULL, "each run is a side, also those that differ in the seed alone", OPTION_FLAG,
-	 FIELD(each), COMPLETE_NONE},
+	{"each", 0, NULL, "each run is a side, also those that differ in the seed alone",
+	 OPTION_FLAG, FIELD(each), COMPLETE_NONE},
 	STORE_OPTION(report_arguments, db),
 	{"json", 0, NULL, "say as JSON what was written", OPTION_FLAG, FIELD(json), COMPLETE_NONE},
 	{0},
@@ -174,8 +176,9 @@ const struct command command_report = {
 	.description =
 		"Draw runs as a report that can be sent to somebody: one HTML file that loads "
 		"nothing from anywhere, with the result in a sentence, the figures, who evicted "
-		"whom, the run over time, latencies, what differs, and how to repeat it. "
-		KEPT_NAMES " It is also a file with what `run`, `replay`, `explain` or `export` "
+		"whom, the run over time, latencies, what differs, and how to repeat "
+		"it. " KEPT_NAMES
+		" It is also a file with what `run`, `replay`, `explain` or `export` "
 		"printed with --json (a name with a dot or a / in it, or of a file that is "
 		"there); - is standard input.\n\n"
 		"Several runs are compared as `refault compare` does. If some of them differ in "

@@ -88,9 +88,10 @@ static bool run_take(struct report_input *input, json_t *json, const char *file,
 	struct stored *stored;
 
 	if (!is_result(result))
-		return error_at(error, file, 0, 0,
-				"no result is in it: expected what `refault run`, `replay`, `explain` "
-				"or `export` prints with --json");
+		return error_at(
+			error, file, 0, 0,
+			"no result is in it: expected what `refault run`, `replay`, `explain` "
+			"or `export` prints with --json");
 	stored = array_push(&input->runs);
 	stored->json = json_incref(result);
 	if (result != json)
@@ -140,10 +141,11 @@ static bool file_load(struct report_input *input, const char *name, struct error
 	if (!is_stdin)
 		fclose(file);
 	if (!json)
-		return error_at(error, name, wrong.line > 0 ? (uint64_t)wrong.line : 0,
-				wrong.column > 0 ? (uint64_t)wrong.column : 0,
-				"no JSON: %s; expected what `refault run --json` or the like printed",
-				wrong.text);
+		return error_at(
+			error, name, wrong.line > 0 ? (uint64_t)wrong.line : 0,
+			wrong.column > 0 ? (uint64_t)wrong.column : 0,
+			"no JSON: %s; expected what `refault run --json` or the like printed",
+			wrong.text);
 	done = json_take(input, json, name, error);
 	json_decref(json);
 	return done;

@@ -2,8 +2,8 @@
 
 /* The assembler takes the files as they are; the Makefile knows that this object depends on them. */
 #define TAKE(name, file)                                                                           \
-	__asm__(".pushsection .rodata\n" #name ": .incbin \"src/report/asset/" file                \
-		"\"\n" #name "_end:\n.popsection\n");                                              \
+	__asm__(".pushsection .rodata\n" #name ": .incbin \"src/report/asset/" file "\"\n" #name   \
+		"_end:\n.popsection\n");                                                           \
 	extern const char name[], name##_end[];
 
 TAKE(asset_page_css, "page.css")

@@ -91,7 +91,8 @@ static void knee_find(struct curve *curve)
 	if (!(target > 0))
 		return;
 	for (size_t i = 1; i < curve->count; i++) {
-		double before = curve_again(&curve->points[i - 1]), here = curve_again(&curve->points[i]);
+		double before = curve_again(&curve->points[i - 1]),
+		       here = curve_again(&curve->points[i]);
 		double from = (double)curve->points[i - 1].memory;
 
 		if (!(here <= target))
@@ -141,16 +142,15 @@ const char *curves_knees(const struct curves *curves, const struct page *page)
 		const struct curve *curve = &curves->at[i];
 
 		if (isfinite(curve->knee))
-			text = page_text(page, "%s%s90 %% of the re-reads are gone at %s (%s).", text,
-					 *text ? " " : "",
+			text = page_text(page, "%s%s90 %% of the re-reads are gone at %s (%s).",
+					 text, *text ? " " : "",
 					 axis_format(memory, curve->knee,
 						     curves->is_bare ? AXIS_COUNT : AXIS_BYTES),
 					 curve->name);
 		else
-			text = page_text(page,
-					 "%s%sNone of these sizes removes 90 %% of the re-reads (%s).",
-					 text, *text ? " " : "", curve->name);
+			text = page_text(
+				page, "%s%sNone of these sizes removes 90 %% of the re-reads (%s).",
+				text, *text ? " " : "", curve->name);
 	}
 	return text;
 }
-

@@ -23,8 +23,7 @@ static size_t unfit_bytes(const unsigned char *at)
 		return 3; /* U+FFFE and U+FFFF are no characters of XML's */
 	if (at[0] != 0xe2)
 		return 0;
-	if (at[1] == 0x80 &&
-	    (at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xaa && at[2] <= 0xae)))
+	if (at[1] == 0x80 && (at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xaa && at[2] <= 0xae)))
 		return 3;
 	return at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9 ? 3 : 0;
 }

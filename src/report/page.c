@@ -192,11 +192,13 @@ void page_write(FILE *out, const struct page *page, const struct sheet *sheet)
 	      "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
 	      out);
-	markup_format(out, "refault: %s", page->runs[0].run.input ? page->runs[0].run.input : "report");
+	markup_format(out, "refault: %s",
+		      page->runs[0].run.input ? page->runs[0].run.input : "report");
 	fputs("</title>\n<style>\n", out);
 	asset_write(out, ASSET_UPLOT_CSS);
 	asset_write(out, ASSET_PAGE_CSS);
-	fputs("</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">To the report</a>\n", out);
+	fputs("</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">To the report</a>\n",
+	      out);
 	links_write(out, page);
 	fputs("<main id=\"main\">\n", out);
 	fwrite(sheet->text, 1, sheet->bytes, out);

@@ -15,7 +15,6 @@
 
 static_assert((int)AXIS_TEXT_BYTES > (int)NUMBER_TEXT_BYTES + 8, "a figure and its unit fit");
 
-
 void sheet_init(struct sheet *sheet)
 {
 	*sheet = (struct sheet){.data = json_array()};
@@ -69,8 +68,7 @@ void sheet_chart_end(struct sheet *sheet, const struct svg_picture *picture, con
 	chart->picture.id = text_copy(picture->id);
 	chart->picture.title = text_copy(picture->title);
 	chart->picture.description = text_copy(picture->description);
-	fprintf(out, "<figure id=\"%s\"%s>\n<h3>", picture->id,
-		is_data ? " class=\"live\"" : "");
+	fprintf(out, "<figure id=\"%s\"%s>\n<h3>", picture->id, is_data ? " class=\"live\"" : "");
 	markup_text(out, picture->title);
 	/* A region that scrolls must be reachable by keyboard. */
 	fputs("</h3>\n<div class=\"picture\" tabindex=\"0\" role=\"group\" aria-label=\"", out);

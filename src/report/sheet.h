@@ -91,7 +91,7 @@ struct heat_chart {
 	const char *const *columns;
 	const struct heat_row *rows;
 	size_t row_count;
-	double most;    /* of all values */
+	double most; /* of all values */
 };
 
 void sheet_heat(struct sheet *sheet, const struct heat_chart *chart);

@@ -67,7 +67,8 @@ static struct heat_layout layout_of(const struct heat_chart *chart)
 	return layout;
 }
 
-static void columns_draw(FILE *out, const struct heat_chart *chart, const struct heat_layout *layout)
+static void columns_draw(FILE *out, const struct heat_chart *chart,
+			 const struct heat_layout *layout)
 {
 	size_t count = chart->row_count ? chart->rows[0].count : 0;
 	double width = (layout->right - layout->left) / (double)(count ? count : 1);

@@ -44,7 +44,8 @@ static double scale_place(const struct scale *scale, double value)
 	double at = scale->is_log ? log2_of(value) : value;
 	double span = scale->high - scale->low;
 
-	return scale->from + (span > 0 ? (at - scale->low) / span : 0.5) * (scale->to - scale->from);
+	return scale->from +
+	       (span > 0 ? (at - scale->low) / span : 0.5) * (scale->to - scale->from);
 }
 
 /* 1, 2 or 5 times a power of ten, or a power of two of bytes: at most so many steps to `span`. */
@@ -149,8 +150,8 @@ static void axes_draw(FILE *out, const struct scale *x, const struct scale *y,
 	}
 	for (size_t i = 0; i < x->tick_count; i++) {
 		double at = scale_place(x, x->ticks[i]);
-		double half = 3.2 * (double)text_columns(
-					    axis_format(text, x->ticks[i], chart->x_unit));
+		double half =
+			3.2 * (double)text_columns(axis_format(text, x->ticks[i], chart->x_unit));
 
 		svg_line(out, "axis", at, bottom, at, bottom + 4);
 		/* Not over its neighbour, nor over the edge. */
@@ -270,10 +271,9 @@ static void marks_draw(FILE *out, const struct scale *x, const struct scale *y,
 
 static double draw(FILE *out, const struct line_chart *chart)
 {
-	size_t rows = chart->series_count > 1
-			      ? (chart->series_count + legend_columns(chart) - 1) /
-					legend_columns(chart)
-			      : 0;
+	size_t rows = chart->series_count > 1 ? (chart->series_count + legend_columns(chart) - 1) /
+							legend_columns(chart)
+					      : 0;
 	double top = TOP + LEGEND_ROW * (double)rows, height = HEIGHT + LEGEND_ROW * (double)rows;
 	struct scale x = {.from = LEFT, .to = CHART_WIDTH - RIGHT};
 	struct scale y = {.from = height - BOTTOM, .to = top};
@@ -327,7 +327,8 @@ static json_t *text_json(const char *text)
 
 static const char *unit_key(enum axis_unit unit)
 {
-	static const char *const keys[] = {"count", "bytes", "ns", "s", "/s", "bytes/s", "%", "nines"};
+	static const char *const keys[] = {"count", "bytes",   "ns", "s",
+					   "/s",    "bytes/s", "%",  "nines"};
 
 	return keys[unit];
 }
@@ -343,9 +344,9 @@ static json_t *data_of(const struct line_chart *chart)
 				  values_json(chart->series[i].x, chart->series[i].count), "y",
 				  values_json(chart->series[i].y, chart->series[i].count)));
 	for (size_t i = 0; i < chart->mark_count; i++)
-		json_array_append_new(marks, json_pack("{s:o, s:o}", "x",
-						       value_json(chart->marks[i].x), "text",
-						       text_json(chart->marks[i].text)));
+		json_array_append_new(marks,
+				      json_pack("{s:o, s:o}", "x", value_json(chart->marks[i].x),
+						"text", text_json(chart->marks[i].text)));
 	return json_pack("{s:s, s:s, s:{s:s, s:s, s:b}, s:{s:s, s:s, s:b}, s:b, s:o, s:o}", "name",
 			 chart->name, "title", chart->title, "x", "label", chart->x_label, "unit",
 			 unit_key(chart->x_unit), "log", chart->x_is_log, "y", "label",
@@ -374,7 +375,8 @@ static void table_write(struct sheet *sheet, const struct line_chart *chart)
 
 			fputs("<tr><th scope=\"row\">", out);
 			markup_text(out, series->name);
-			if (chart->x_unit == AXIS_NINES && series->x[at] != (double)(int)series->x[at])
+			if (chart->x_unit == AXIS_NINES &&
+			    series->x[at] != (double)(int)series->x[at])
 				snprintf(text, sizeof(text), "%.2f nines", series->x[at]);
 			else
 				axis_format(text, series->x[at], chart->x_unit);

@@ -8,8 +8,10 @@ static const char style[] =
 	"text{fill:#24292f}.number{font-size:11px}.title{font-weight:600}"
 	".axis{stroke:#57606a}.grid{stroke:#d8dee4}.mark{stroke:#8250df;stroke-dasharray:4 3}"
 	"path{fill:none;stroke-width:1.75;stroke-linejoin:round}"
-	"path.s0{stroke:#0550ae}path.s1{stroke:#bc4c00}path.s2{stroke:#116329}path.s3{stroke:#8250df}"
-	"path.s4{stroke:#a40e26}path.s5{stroke:#1b7c83}path.s6{stroke:#7d4e00}path.s7{stroke:#6e7781}"
+	"path.s0{stroke:#0550ae}path.s1{stroke:#bc4c00}path.s2{stroke:#116329}path.s3{stroke:#"
+	"8250df}"
+	"path.s4{stroke:#a40e26}path.s5{stroke:#1b7c83}path.s6{stroke:#7d4e00}path.s7{stroke:#"
+	"6e7781}"
 	"rect.s0{fill:#0550ae}rect.s1{fill:#bc4c00}rect.s2{fill:#116329}rect.s3{fill:#8250df}"
 	"rect.s4{fill:#a40e26}rect.s5{fill:#1b7c83}rect.s6{fill:#7d4e00}rect.s7{fill:#6e7781}"
 	".h0{fill:#f6f8fa}.h1{fill:#fff1e0}.h2{fill:#ffe0bd}.h3{fill:#ffc78f}.h4{fill:#fbaa64}"
@@ -88,7 +90,8 @@ void svg_text(FILE *out, const char *class, double x, double y, enum svg_anchor 
 
 void svg_text_turned(FILE *out, const char *class, double x, double y, const char *text)
 {
-	fprintf(out, "<text class=\"%s\" transform=\"translate(%.1f %.1f) rotate(-38)\">", class, x, y);
+	fprintf(out, "<text class=\"%s\" transform=\"translate(%.1f %.1f) rotate(-38)\">", class, x,
+		y);
 	markup_text(out, text);
 	fputs("</text>\n", out);
 }

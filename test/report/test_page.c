@@ -61,7 +61,8 @@ static void texts_are_escaped(void **state)
 	assert_marked_up("\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd");
 	/* U+0085, U+202E, U+2066, U+FFFF; but U+2026 and U+2067's neighbours stay. */
 	assert_marked_up("\xc2\x85", "\xef\xbf\xbd");
-	assert_marked_up("\xe2\x80\xae\xe2\x81\xa6\xef\xbf\xbf", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+	assert_marked_up("\xe2\x80\xae\xe2\x81\xa6\xef\xbf\xbf",
+			 "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 	assert_marked_up("\xe2\x80\xa6\xc3\xa9", "\xe2\x80\xa6\xc3\xa9");
 }
 
@@ -75,7 +76,8 @@ static void json_cannot_end_its_script(void **state)
 	begin(&printed);
 	markup_json(printed.file, json, 6);
 	text = end(&printed);
-	assert_string_equal(text, "{\"\\u003c/script\\u003e\\u003c!--\":\"a\\u0026b\\u003e\\u2028\"}");
+	assert_string_equal(text,
+			    "{\"\\u003c/script\\u003e\\u003c!--\":\"a\\u0026b\\u003e\\u2028\"}");
 	free(text);
 	json_decref(json);
 }
@@ -90,14 +92,15 @@ static void run_make(struct stored *stored, uint64_t memory, int64_t again, cons
 	char *text;
 
 	*stored = (struct stored){0};
-	stored->json = json_pack(
-		"{s:{s:s, s:i}, s:{s:o, s:i, s:i, s:i}, s:[], s:{s:{s:i}, s:{s:i}}, s:o, "
-		"s:{s:s, s:s, s:I, s:b, s:i, s:s}}",
-		"input", "name", "db.csv", "ops", 1000, "totals", "reread_bytes",
-		again < 0 ? json_null() : json_integer(again), "read_bytes", 1 << 20, "page_accesses",
-		100, "page_misses", 50, "marks", "streams", stream, "read_bytes", 1 << 20, "wal",
-		"read_bytes", 0, "blame", blame, "machine", "kind", "model", "policy", "linux-6.18",
-		"memory_bytes", (json_int_t)memory, "cgroup", 1, "seed", 7, "filesystem", "ext4");
+	stored->json =
+		json_pack("{s:{s:s, s:i}, s:{s:o, s:i, s:i, s:i}, s:[], s:{s:{s:i}, s:{s:i}}, s:o, "
+			  "s:{s:s, s:s, s:I, s:b, s:i, s:s}}",
+			  "input", "name", "db.csv", "ops", 1000, "totals", "reread_bytes",
+			  again < 0 ? json_null() : json_integer(again), "read_bytes", 1 << 20,
+			  "page_accesses", 100, "page_misses", 50, "marks", "streams", stream,
+			  "read_bytes", 1 << 20, "wal", "read_bytes", 0, "blame", blame, "machine",
+			  "kind", "model", "policy", "linux-6.18", "memory_bytes",
+			  (json_int_t)memory, "cgroup", 1, "seed", 7, "filesystem", "ext4");
 	assert_non_null(stored->json);
 	text = json_dumps(stored->json, 0);
 	assert_true(result_json_read(&stored->result, text, strlen(text), &error));
@@ -140,9 +143,12 @@ static void a_page_tells_it(void **state)
 	run_make(&run, 4 << 20, 300 << 10, "heap");
 	page = page_of(&run, 1, &charts);
 	assert_int_equal(charts, 1); /* who evicted whom: no time was kept, no samples */
-	assert_non_null(strstr(page, "<h1>100 % of what heap reads again was pushed out by wal.</h1>"));
-	assert_non_null(strstr(page, "heap reads 300 KiB again; 100 % of it had been pushed out by wal."));
-	assert_non_null(strstr(page, "refault replay &#39;it&#39;\\&#39;&#39;s.csv&#39; --cgroup-limit 1MiB"));
+	assert_non_null(
+		strstr(page, "<h1>100 % of what heap reads again was pushed out by wal.</h1>"));
+	assert_non_null(
+		strstr(page, "heap reads 300 KiB again; 100 % of it had been pushed out by wal."));
+	assert_non_null(strstr(
+		page, "refault replay &#39;it&#39;\\&#39;&#39;s.csv&#39; --cgroup-limit 1MiB"));
 	assert_non_null(strstr(page, "The MIT License"));
 	/* No time was kept: no latencies, and it says how to have them. */
 	assert_null(strstr(page, "<section id=\"latency\""));
@@ -165,7 +171,8 @@ static void a_hostile_stream_is_only_text(void **state)
 	page = page_of(&run, 1, &charts);
 	assert_null(strstr(page, "<img"));
 	assert_null(strstr(page, "\x1b"));
-	assert_non_null(strstr(page, "&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&quot;&#39;"));
+	assert_non_null(
+		strstr(page, "&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&quot;&#39;"));
 	free(page);
 	stored_deinit(&run);
 }
@@ -209,7 +216,8 @@ static void the_knee_is_between_runs(void **state)
 	page_deinit(&page);
 	text = page_of(runs, 3, &charts);
 	assert_int_equal(charts, 3 + 2); /* a map for each, two curves */
-	assert_non_null(strstr(text, "<h1>90 % of the re-reads are gone at 12 MiB (linux-6.18).</h1>"));
+	assert_non_null(
+		strstr(text, "<h1>90 % of the re-reads are gone at 12 MiB (linux-6.18).</h1>"));
 	assert_non_null(strstr(text, "id=\"curve-misses\""));
 	free(text);
 	for (size_t i = 0; i < 3; i++)
@@ -231,7 +239,8 @@ static void without_a_knee_nothing_is_claimed(void **state)
 	assert_non_null(strstr(curves_knees(&curves, &page), "None of these sizes removes 90 %"));
 	curves_deinit(&curves);
 	/* Another seed is the same curve, another file system none at all. */
-	json_object_set_new(json_object_get(runs[1].json, "machine"), "filesystem", json_string("xfs"));
+	json_object_set_new(json_object_get(runs[1].json, "machine"), "filesystem",
+			    json_string("xfs"));
 	curves_make(&curves, &page);
 	assert_int_equal(curves.count, 0);
 	curves_deinit(&curves);
@@ -268,11 +277,13 @@ static void lines_with_gaps_and_giants_are_drawn(void **state)
 		assert_null(strstr(sheet.charts.at[i].drawn, "nan"));
 		assert_null(strstr(sheet.charts.at[i].drawn, "inf"));
 		/* The gap begins a new piece. */
-		assert_non_null(strstr(strchr(strstr(sheet.charts.at[i].drawn, "d=\"M") + 4, 'M'), "M"));
+		assert_non_null(
+			strstr(strchr(strstr(sheet.charts.at[i].drawn, "d=\"M") + 4, 'M'), "M"));
 	}
 	assert_true(json_is_null(json_array_get(
-		json_object_get(json_array_get(json_object_get(json_array_get(sheet.data, 0), "series"), 0),
-				"y"),
+		json_object_get(
+			json_array_get(json_object_get(json_array_get(sheet.data, 0), "series"), 0),
+			"y"),
 		1)));
 	sheet_deinit(&sheet);
 }

@@ -117,9 +117,8 @@ static void map_draw(const struct page *page, struct sheet *sheet, size_t run)
 	const char **columns = page_alloc(page, count, sizeof(*columns));
 	struct heat_chart chart = {
 		.name = page_text(page, "blame-%zu", run + 1),
-		.title = page->count > 1
-				 ? page_text(page, "Who evicted whom: %s", page->names[run])
-				 : "Who evicted whom",
+		.title = page->count > 1 ? page_text(page, "Who evicted whom: %s", page->names[run])
+					 : "Who evicted whom",
 		.summary = summary_of(page, result),
 		.row_label = "read again by",
 		.column_label = "evicted by",
@@ -171,7 +170,8 @@ const struct section section_blame = {
 	.name = "blame",
 	.title = "Who evicted whom",
 	.has = has,
-	.otherwise = "nothing was read again after it had been evicted, or the machine does not know "
-		     "who did it.",
+	.otherwise =
+		"nothing was read again after it had been evicted, or the machine does not know "
+		"who did it.",
 	.write = write,
 };

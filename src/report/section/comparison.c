@@ -32,8 +32,7 @@ static void ratio_write(FILE *out, const struct compared_cell *at, size_t runs)
 	fprintf(out, ratio < 1000 ? "<td%s>%.3f%s" : "<td%s>%.0f%s", classes[at->verdict], ratio,
 		at->is_significant ? "<b>*</b>" : "");
 	if (runs > 2 && !at->ratio.is_exact)
-		fprintf(out, " <small>%.3f to %.3f</small>", 1 + at->ratio.low,
-			1 + at->ratio.high);
+		fprintf(out, " <small>%.3f to %.3f</small>", 1 + at->ratio.low, 1 + at->ratio.high);
 	fputs("</td>", out);
 }
 

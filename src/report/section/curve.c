@@ -46,7 +46,7 @@ static void curve_draw(const struct page *page, struct sheet *sheet, const struc
 			const struct curve_point *point = &curve->points[k];
 
 			x[k] = (double)point->memory;
-			y[k] = what == WHAT_AGAIN ? curve_again(point)
+			y[k] = what == WHAT_AGAIN    ? curve_again(point)
 			       : point->misses_known ? 100 * point->misses / point->accesses
 						     : NAN;
 			is_known |= isfinite(y[k]);

@@ -57,8 +57,8 @@ static void write(const struct page *page, struct sheet *sheet)
 		.labels = labels,
 		.values = values,
 		.mark = SIZE_MAX,
-		.mark_text = page_text(page, "memory: %s",
-				       size_format(size, run->result.memory_bytes)),
+		.mark_text =
+			page_text(page, "memory: %s", size_format(size, run->result.memory_bytes)),
 	};
 
 	for (; chart.count < BARS_MAX && (from < most || from == 0); from = to, to *= 2) {
@@ -68,12 +68,13 @@ static void write(const struct page *page, struct sheet *sheet)
 		labels[chart.count++] =
 			page_text(page, "%s", size_format(size, bytes_from_pages(to)));
 	}
-	chart.summary = page_text(
-		page,
-		"Of what was read again, half had less than %s age out in between, nine in ten less "
-		"than %s: with so much more memory they would have stayed.",
-		size_format(half, bytes_from_pages(number(distances, "p50_pages"))),
-		size_format(nine, bytes_from_pages(number(distances, "p90_pages"))));
+	chart.summary =
+		page_text(page,
+			  "Of what was read again, half had less than %s age out in between, nine "
+			  "in ten less "
+			  "than %s: with so much more memory they would have stayed.",
+			  size_format(half, bytes_from_pages(number(distances, "p50_pages"))),
+			  size_format(nine, bytes_from_pages(number(distances, "p90_pages"))));
 	if (number(distances, "unknown_pages"))
 		chart.caption = page_text(
 			page, "Of %s nobody knows any more when they were evicted.",

@@ -47,16 +47,16 @@ static void write(const struct page *page, struct sheet *sheet)
 	json_object_foreach(evictors, name, evictor)
 	{
 		if (chart.row_count < EVICTORS_MAX)
-			rows[chart.row_count++] =
-				row_of(page, name, json_object_get(evictor, "evicted_pages"),
-				       &chart.most);
+			rows[chart.row_count++] = row_of(
+				page, name, json_object_get(evictor, "evicted_pages"), &chart.most);
 	}
 	rows[chart.row_count++] =
 		row_of(page, "read again", json_object_get(time, "reread_pages"), &chart.most);
-	chart.summary = page_text(
-		page, "By %s, over the run from left to right, %s operations a field.", rows[0].name,
-		count_format(each,
-			     (uint64_t)json_integer_value(json_object_get(time, "operations_each"))));
+	chart.summary =
+		page_text(page, "By %s, over the run from left to right, %s operations a field.",
+			  rows[0].name,
+			  count_format(each, (uint64_t)json_integer_value(
+						     json_object_get(time, "operations_each"))));
 	fputs("<div class=\"charts\">\n", sheet->html);
 	sheet_heat(sheet, &chart);
 	fputs("</div>\n", sheet->html);

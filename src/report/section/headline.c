@@ -48,7 +48,8 @@ static void compared_sentence(FILE *out, const struct compared *compared)
 		worst = row->cells[i].mean > row->cells[worst].mean ? i : worst;
 	}
 	if (row->cells[best].mean >= row->cells[worst].mean)
-		fprintf(out, "No difference in what %s.", row == again ? "is read again" : "misses");
+		fprintf(out, "No difference in what %s.",
+			row == again ? "is read again" : "misses");
 	else
 		fprintf(out, "Least %s: %s, %s, %s less than %s.",
 			row == again ? "read again" : "misses", compared->sides[best].name,

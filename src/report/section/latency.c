@@ -155,8 +155,8 @@ static void write_all(const struct page *page, struct sheet *sheet)
 			if (!latency || !latency->ns.count)
 				continue;
 			series_add(page, &chart, series, &latency->ns, page->names[i]);
-			chart.summary = summary_add(page, chart.summary, &latency->ns,
-						    page->names[i]);
+			chart.summary =
+				summary_add(page, chart.summary, &latency->ns, page->names[i]);
 		}
 		if (chart.series_count == 0)
 			continue;

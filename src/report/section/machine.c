@@ -22,11 +22,16 @@ enum what {
 };
 
 static const char *const headings[WHATS] = {
-	[WHAT_MACHINE] = "machine",       [WHAT_POLICY] = "policy",
-	[WHAT_KERNEL] = "kernel",         [WHAT_MEMORY] = "memory",
-	[WHAT_FILESYSTEM] = "file system", [WHAT_READAHEAD] = "readahead",
-	[WHAT_DEVICE] = "device",         [WHAT_PROCESSORS] = "processors",
-	[WHAT_TIME] = "time",             [WHAT_REPEATED] = "repeated",
+	[WHAT_MACHINE] = "machine",
+	[WHAT_POLICY] = "policy",
+	[WHAT_KERNEL] = "kernel",
+	[WHAT_MEMORY] = "memory",
+	[WHAT_FILESYSTEM] = "file system",
+	[WHAT_READAHEAD] = "readahead",
+	[WHAT_DEVICE] = "device",
+	[WHAT_PROCESSORS] = "processors",
+	[WHAT_TIME] = "time",
+	[WHAT_REPEATED] = "repeated",
 };
 
 static const char *memory_of(const struct page *page, size_t run)
@@ -167,5 +172,4 @@ static void write(const struct page *page, struct sheet *sheet)
 	notes_write(page, out);
 }
 
-const struct section section_machine = {
-	.name = "machine", .title = "The machine", .write = write};
+const struct section section_machine = {.name = "machine", .title = "The machine", .write = write};

@@ -65,9 +65,9 @@ static void write(const struct page *page, struct sheet *sheet)
 
 	for (size_t i = 0; i < count; i++)
 		rows[i] = row_of(page, json_array_get(victims, i), &chart.most);
-	chart.summary = page_text(page, "Most: %s, %s read again.",
-				  path ? path : "the file system's own blocks",
-				  size_format(size, bytes_from_pages(number(first, "reread_pages"))));
+	chart.summary = page_text(
+		page, "Most: %s, %s read again.", path ? path : "the file system's own blocks",
+		size_format(size, bytes_from_pages(number(first, "reread_pages"))));
 	if (all > count)
 		chart.caption = page_text(page, "%s The %zu of %zu with the most.", chart.caption,
 					  count, all);

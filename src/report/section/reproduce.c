@@ -60,9 +60,9 @@ static void write(const struct page *page, struct sheet *sheet)
 		commands += command_write(out, &page->runs[i].run);
 	if (commands < page->count)
 		fprintf(out, "<p>%s not known: files of JSON do not tell %s.</p>\n",
-			commands              ? "The other commands are"
-			: page->count == 1    ? "The command is"
-					      : "The commands are",
+			commands           ? "The other commands are"
+			: page->count == 1 ? "The command is"
+					   : "The commands are",
 			page->count == 1 ? "it" : "them");
 	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"The runs\">"
 	      "<table class=\"words\"><caption>The same input, seed and version give the same "

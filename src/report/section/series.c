@@ -32,28 +32,64 @@ static const struct picture {
 	struct line lines[FIELDS_MAX];
 	size_t count;
 } pictures[] = {
-	{"work", "Work done", "in a second", AXIS_PER_SECOND,
-	 {{"done", INTERVAL(work), SIZE_MAX, KIND_RATE, COUNTER_COUNT}}, 1},
-	{"device", "Read from and written to the device", "in a second", AXIS_BYTES_PER_SECOND,
+	{"work",
+	 "Work done",
+	 "in a second",
+	 AXIS_PER_SECOND,
+	 {{"done", INTERVAL(work), SIZE_MAX, KIND_RATE, COUNTER_COUNT}},
+	 1},
+	{"device",
+	 "Read from and written to the device",
+	 "in a second",
+	 AXIS_BYTES_PER_SECOND,
 	 {{"read", INTERVAL(read_bytes), SIZE_MAX, KIND_RATE, COUNTER_read_bytes},
-	  {"written", INTERVAL(write_bytes), SIZE_MAX, KIND_RATE, COUNTER_write_bytes}}, 2},
-	{"read", "Read from the device so far", "bytes", AXIS_BYTES,
-	 {{"read", SIZE_MAX, SAMPLE(read_bytes), KIND_BYTES, COUNTER_read_bytes}}, 1},
-	{"flushes", "Flushes of the device", "in a second", AXIS_PER_SECOND,
-	 {{"flushes", INTERVAL(flushes), SIZE_MAX, KIND_RATE, COUNTER_COUNT}}, 1},
-	{"lists", "Active and inactive list", "file pages", AXIS_BYTES,
+	  {"written", INTERVAL(write_bytes), SIZE_MAX, KIND_RATE, COUNTER_write_bytes}},
+	 2},
+	{"read",
+	 "Read from the device so far",
+	 "bytes",
+	 AXIS_BYTES,
+	 {{"read", SIZE_MAX, SAMPLE(read_bytes), KIND_BYTES, COUNTER_read_bytes}},
+	 1},
+	{"flushes",
+	 "Flushes of the device",
+	 "in a second",
+	 AXIS_PER_SECOND,
+	 {{"flushes", INTERVAL(flushes), SIZE_MAX, KIND_RATE, COUNTER_COUNT}},
+	 1},
+	{"lists",
+	 "Active and inactive list",
+	 "file pages",
+	 AXIS_BYTES,
 	 {{"active", INTERVAL(active_file_pages), SAMPLE(active_file_pages), KIND_PAGES,
 	   COUNTER_active_file_pages},
 	  {"inactive", INTERVAL(inactive_file_pages), SAMPLE(inactive_file_pages), KIND_PAGES,
-	   COUNTER_inactive_file_pages}}, 2},
-	{"dirty", "Dirty pages", "dirty", AXIS_BYTES,
-	 {{"dirty", INTERVAL(dirty_pages), SAMPLE(dirty_pages), KIND_PAGES, COUNTER_dirty_pages}}, 1},
-	{"slab", "Slab: dentries, inodes and what comes with them", "slab", AXIS_BYTES,
-	 {{"slab", INTERVAL(slab_bytes), SAMPLE(slab_bytes), KIND_BYTES, COUNTER_slab_bytes}}, 1},
-	{"arc", "ZFS's cache", "ARC", AXIS_BYTES,
-	 {{"ARC", INTERVAL(arc_bytes), SIZE_MAX, KIND_BYTES, COUNTER_COUNT}}, 1},
-	{"free", "Free space on the file system", "free", AXIS_BYTES,
-	 {{"free", INTERVAL(free_bytes), SIZE_MAX, KIND_BYTES, COUNTER_COUNT}}, 1},
+	   COUNTER_inactive_file_pages}},
+	 2},
+	{"dirty",
+	 "Dirty pages",
+	 "dirty",
+	 AXIS_BYTES,
+	 {{"dirty", INTERVAL(dirty_pages), SAMPLE(dirty_pages), KIND_PAGES, COUNTER_dirty_pages}},
+	 1},
+	{"slab",
+	 "Slab: dentries, inodes and what comes with them",
+	 "slab",
+	 AXIS_BYTES,
+	 {{"slab", INTERVAL(slab_bytes), SAMPLE(slab_bytes), KIND_BYTES, COUNTER_slab_bytes}},
+	 1},
+	{"arc",
+	 "ZFS's cache",
+	 "ARC",
+	 AXIS_BYTES,
+	 {{"ARC", INTERVAL(arc_bytes), SIZE_MAX, KIND_BYTES, COUNTER_COUNT}},
+	 1},
+	{"free",
+	 "Free space on the file system",
+	 "free",
+	 AXIS_BYTES,
+	 {{"free", INTERVAL(free_bytes), SIZE_MAX, KIND_BYTES, COUNTER_COUNT}},
+	 1},
 };
 
 enum { PICTURES = sizeof(pictures) / sizeof(pictures[0]) };
@@ -74,11 +110,11 @@ static size_t points_of(const struct result *result, bool is_time)
 
 static uint64_t raw_of(const struct result *result, const struct line *line, bool is_time, size_t i)
 {
-	const void *at = is_time ? (const void *)&result->intervals[i]
-				 : (const void *)&result->samples[i];
+	const void *at =
+		is_time ? (const void *)&result->intervals[i] : (const void *)&result->samples[i];
 
-	return *(const uint64_t *)(const void *)((const char *)at + (is_time ? line->of_interval
-									     : line->of_sample));
+	return *(const uint64_t *)(const void *)((const char *)at +
+						 (is_time ? line->of_interval : line->of_sample));
 }
 
 /* Known, and not 0 all the time: what a machine has not is 0 there. */
@@ -256,8 +292,8 @@ static void pictures_of_all(const struct page *page, struct sheet *sheet,
 		if (picture->count > 1) {
 			chart.name = page_text(page, "time-%s-%s", picture->name,
 					       picture->lines[k].name);
-			chart.title = page_text(page, "%s: %s", picture->title,
-						picture->lines[k].name);
+			chart.title =
+				page_text(page, "%s: %s", picture->title, picture->lines[k].name);
 		}
 		for (size_t i = 0; i < page_drawn(page); i++)
 			if (has_line(&page->runs[i].result, &picture->lines[k], is_time))
