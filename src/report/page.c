@@ -106,7 +106,7 @@ static bool has(const struct section *section, const struct page *page)
 static void section_draw(const struct section *section, const struct page *page,
 			 struct sheet *sheet)
 {
-	fprintf(sheet->html, "<section id=\"%s\"", section->name);
+	fprintf(sheet->html, "<section id=\"part-%s\"", section->name);
 	if (section->title)
 		fprintf(sheet->html, " aria-labelledby=\"%s-h\">\n<h2 id=\"%s-h\">%s</h2>\n",
 			section->name, section->name, section->title);
@@ -126,7 +126,7 @@ static void missing_write(const struct page *page, struct sheet *sheet)
 		if (has(section, page) || !section->otherwise)
 			continue;
 		if (is_first)
-			fputs("<section id=\"missing\" aria-labelledby=\"missing-h\">\n"
+			fputs("<section id=\"part-missing\" aria-labelledby=\"missing-h\">\n"
 			      "<h2 id=\"missing-h\">Not in this report</h2>\n<ul>\n",
 			      sheet->html);
 		is_first = false;
@@ -159,7 +159,7 @@ static void links_write(FILE *out, const struct page *page)
 	fputs("<nav aria-label=\"Sections\"><ul>\n", out);
 	for (size_t i = 0; section_at(i); i++)
 		if (section_at(i)->title && has(section_at(i), page))
-			fprintf(out, "<li><a href=\"#%s\">%s</a></li>\n", section_at(i)->name,
+			fprintf(out, "<li><a href=\"#part-%s\">%s</a></li>\n", section_at(i)->name,
 				section_at(i)->title);
 	fputs("</ul></nav>\n", out);
 }

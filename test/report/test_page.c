@@ -151,7 +151,7 @@ static void a_page_tells_it(void **state)
 		page, "refault replay &#39;it&#39;\\&#39;&#39;s.csv&#39; --cgroup-limit 1MiB"));
 	assert_non_null(strstr(page, "The MIT License"));
 	/* No time was kept: no latencies, and it says how to have them. */
-	assert_null(strstr(page, "<section id=\"latency\""));
+	assert_null(strstr(page, "<section id=\"part-latency\""));
 	assert_non_null(strstr(page, "<li>Latency: latencies are kept with a device"));
 	again = page_of(&run, 1, &charts);
 	assert_string_equal(page, again);
