@@ -1,14 +1,12 @@
 /*
  * refault lint: what a trace or a scenario does without need, with its place
  */
-#include <string.h>
-#include <sys/stat.h>
-
 #include "base/memory.h"
 #include "base/size.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/subject.h"
 #include "machine/model/device.h"
 #include "op/trace.h"
 #include "report/lint.h"
@@ -78,23 +76,6 @@ struct plan {
 	bool is_cut_off;
 };
 
-static bool ends_in(const char *text, const char *end)
-{
-	size_t bytes = strlen(text), end_bytes = strlen(end);
-
-	return bytes >= end_bytes && strcmp(text + bytes - end_bytes, end) == 0;
-}
-
-/* A file that is there is what it looks like; a name without one is a scenario that ships. */
-static bool is_scenario(const char *name)
-{
-	struct stat status;
-
-	return ends_in(name, ".yaml") || ends_in(name, ".yml") ||
-	       (strcmp(name, "-") != 0 && stat(name, &status) != 0 && !strstr(name, ".csv") &&
-		!strstr(name, ".rft"));
-}
-
 static bool scenario_make(struct plan *plan, struct error *error)
 {
 	const struct lint_arguments *arguments = plan->arguments;
@@ -129,59 +110,35 @@ static bool scenario_make(struct plan *plan, struct error *error)
 	       policy_options_parse(&plan->model.policy, arguments->policy, error);
 }
 
-static bool streams_make(struct plan *plan, struct error *error)
-{
-	static const char *const rules[] = {"class", "path", "thread"};
-	const struct lint_arguments *arguments = plan->arguments;
-	enum stream_rule rule = STREAM_BY_CLASS;
-
-	if (arguments->stream_rule) {
-		for (rule = STREAM_BY_CLASS; rule <= STREAM_BY_THREAD; rule++) {
-			if (strcmp(rules[rule], arguments->stream_rule) == 0)
-				break;
-		}
-		if (rule > STREAM_BY_THREAD)
-			return error_input(error,
-					   "no streams \"%.80s\" (there are class, path, thread)",
-					   arguments->stream_rule);
-	}
-	plan->streams = stream_map_create(rule);
-	for (size_t i = 0; i < arguments->streams.count; i++) {
-		if (!stream_map_add(plan->streams, arguments->streams.at[i], error))
-			return false;
-	}
-	plan->model.streams = plan->streams;
-	return true;
-}
-
 static bool trace_make(struct plan *plan, struct error *error)
 {
 	const struct lint_arguments *arguments = plan->arguments;
-	struct model_options *model = &plan->model;
+	const struct subject_machine machine = {
+		.memory = arguments->memory,
+		.cgroup_limit = arguments->cgroup_limit,
+		.readahead = arguments->readahead,
+		.pinned = arguments->pinned,
+		.seed = arguments->seed,
+		.filesystem = arguments->filesystem,
+		.memory_bytes = MEMORY_PLENTY,
+	};
+	struct device_profile *device;
+	enum stream_rule rule;
 
 	if (arguments->sets.count)
 		return error_input(error, "--set changes a scenario, which %.100s is not",
 				   plan->input);
-	if (arguments->memory.given && arguments->cgroup_limit.given)
-		return error_input(error,
-				   "--memory (a whole machine) and --cgroup-limit (a cgroup in it) "
-				   "are two different questions: give one");
-	if (arguments->readahead.given &&
-	    (arguments->readahead.value < PAGE_BYTES || arguments->readahead.value % PAGE_BYTES))
-		return error_input(error, "--readahead is in whole pages of 4KiB, at least one");
-	model->is_cgroup = arguments->cgroup_limit.given;
-	model->memory_bytes = arguments->cgroup_limit.given ? arguments->cgroup_limit.value
-			      : arguments->memory.given     ? arguments->memory.value
-							    : MEMORY_PLENTY;
-	model->pinned_bytes = arguments->pinned.value;
-	model->readahead_bytes = arguments->readahead.value;
-	model->device_bytes = MODEL_DEVICE_BYTES;
-	model->seed = arguments->seed.given ? arguments->seed.value : 1;
-	return filesystem_choose(&model->filesystem,
-				 arguments->filesystem ? arguments->filesystem : "ext4", error) &&
-	       policy_options_parse(&model->policy, arguments->policy ? arguments->policy : "",
-				    error) &&
-	       streams_make(plan, error);
+	if (!subject_machine_apply(&machine, &plan->model, &device, error) ||
+	    !policy_options_parse(&plan->model.policy, arguments->policy ? arguments->policy : "",
+				  error) ||
+	    !subject_stream_rule(&rule, arguments->stream_rule, error))
+		return false;
+	/* What is found does not hang on how long a call takes. */
+	plan->model.pace = (struct pace){0};
+	plan->model.processors = 0;
+	plan->streams = subject_streams(rule, &arguments->streams, error);
+	plan->model.streams = plan->streams;
+	return plan->streams != NULL;
 }
 
 static struct op_source *source_open(const struct plan *plan, struct error *error)
@@ -250,7 +207,8 @@ static int lint(const void *values)
 	struct error error;
 	int code = 0;
 
-	if (!(is_scenario(plan.input) ? scenario_make(&plan, &error) : trace_make(&plan, &error))) {
+	if (!(subject_is_scenario(plan.input) ? scenario_make(&plan, &error)
+					      : trace_make(&plan, &error))) {
 		code = command_fail(&error);
 		goto out;
 	}
