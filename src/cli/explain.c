@@ -10,7 +10,6 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/subject.h"
-#include "machine/model/device.h"
 #include "op/trace.h"
 #include "report/explanation.h"
 #include "report/report.h"
@@ -19,7 +18,7 @@
 struct explain_arguments {
 	struct text_list inputs;
 	struct subject_arguments subject; /* streams: those to narrow to among them */
-	const char *file, *at, *device;
+	const char *file, *at;
 	bool ops, json;
 };
 
@@ -39,10 +38,7 @@ static const struct option options[] = {
 	SUBJECT_OPTIONS(explain_arguments, subject, "", "NAME|REGEX=NAME",
 			"NAME: only what this stream read again; REGEX=NAME: paths of a trace that "
 			"match are the stream NAME; may be repeated"),
-	{"device", 0, "NAME",
-	 "of a trace: keep time, with this device (`refault list devices`); the trace's own time "
-	 "stamps when not given",
-	 OPTION_TEXT, FIELD(device), COMPLETE_DEVICE},
+	SUBJECT_TIME_OPTIONS(explain_arguments, subject),
 	{"json", 0, NULL, "print JSON", OPTION_FLAG, FIELD(json), COMPLETE_NONE},
 	{0},
 };
@@ -52,7 +48,6 @@ struct plan {
 	struct subject_arguments subject_arguments;
 	ARRAY(const char *) stream_rules;
 	struct subject subject;
-	struct device_profile *device;
 	struct explain_filter filter;
 	uint64_t skipped;
 	bool is_cut_off;
@@ -110,19 +105,9 @@ static bool plan_make(struct plan *plan, struct error *error)
 {
 	const struct explain_arguments *arguments = plan->arguments;
 
-	if (!filter_make(plan, error) ||
-	    !subject_open(&plan->subject, "explain", arguments->inputs.at[0],
-			  &plan->subject_arguments, 0, error))
-		return false;
-	if (!arguments->device)
-		return true;
-	if (plan->subject.is_scenario)
-		return error_input(error, "--device is for a trace; a scenario says it itself "
-					  "(--set machine.device=NAME)");
-	plan->device = device_profile_load(arguments->device, error);
-	plan->subject.model.device = plan->device;
-	plan->subject.model.processors = 4;
-	return plan->device != NULL;
+	return filter_make(plan, error) &&
+	       subject_open(&plan->subject, "explain", arguments->inputs.at[0],
+			    &plan->subject_arguments, 0, error);
 }
 
 /* Names that nobody has are wrong, not merely without a story. */
@@ -219,7 +204,6 @@ static int explain(const void *values)
 	interrupt_end();
 out:
 	subject_close(&plan.subject);
-	device_profile_free(plan.device);
 	array_deinit(&plan.stream_rules);
 	return code;
 }
