@@ -159,13 +159,6 @@ static bool words_read(struct again *again, struct error *error)
 		words[i] = arena_text(&again->arena, text ? text : "", text ? strlen(text) : 0);
 	}
 	json_decref(list);
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(words[i], "--bare") == 0)
-			return error_input(error,
-					   "run %.7s is a plain cache's (--bare): there is no "
-					   "machine to do it again",
-					   again->stored.run.id);
-	}
 	if (!entry || count < 2)
 		return error_input(error, "run %.7s does not tell what was asked",
 				   again->stored.run.id);
@@ -192,6 +185,11 @@ bool again_open(struct again *again, const char *db, const char *name, struct er
 	if (!done)
 		return false;
 	run = &again->stored.run;
+	if (run->machine && strcmp(run->machine, "bare") == 0)
+		return error_input(error,
+				   "run %.7s is a plain cache's (--bare): there is no machine to "
+				   "do it again",
+				   run->id);
 	if (!run->command ||
 	    (strcmp(run->command, "replay") != 0 && strcmp(run->command, "run") != 0) ||
 	    !run->machine || strcmp(run->machine, "model") != 0)
