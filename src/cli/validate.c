@@ -16,6 +16,7 @@
 #include "cli/keep.h"
 #include "cli/on_kernel.h"
 #include "cli/progress.h"
+#include "cli/trace_input.h"
 #include "cli/validate_command.h"
 #include "machine/kernel/scratch.h"
 #include "op/trace.h"
@@ -32,6 +33,7 @@ struct validate_arguments {
 	struct given cgroup_limit, readahead, pinned, seed;
 	const char *policy, *tolerance, *setup, *output;
 	bool json;
+	struct trace_input_arguments trace;
 	struct on_kernel_arguments kernel;
 	struct keep_arguments keep;
 };
@@ -62,6 +64,7 @@ static const struct option options[] = {
 	 OPTION_TEXT, FIELD(tolerance), COMPLETE_NONE},
 	{"stream", 0, "REGEX=NAME", "paths of a trace that match are the stream NAME", OPTION_TEXTS,
 	 FIELD(streams), COMPLETE_NONE},
+	TRACE_INPUT_OPTIONS(validate_arguments, trace),
 	{"setup", 0, "COMMAND",
 	 "for the shell, before a COMMAND: what it is to find in its directory; neither limited "
 	 "nor "
@@ -85,7 +88,7 @@ static const struct option options[] = {
 struct input {
 	const struct validate_arguments *arguments;
 	char *name; /* owned */
-	bool is_scenario;
+	bool is_scenario, has_warned;
 	struct scenario scenario;
 	struct stream_map *streams;
 	struct validate_options options;
@@ -99,25 +102,20 @@ struct input {
 static struct op_source *input_source(void *context, struct error *error)
 {
 	struct input *input = context;
-	const struct trace_options trace_options = {0};
-	struct op_source *source;
+	const struct trace_options how = trace_input_options(&input->arguments->trace);
 
 	if (input->is_scenario)
 		return scenario_source_create(&input->scenario, input->options.model.seed, error);
-	source = trace_open(input->name, &trace_options, error);
-	if (!source || trace_has_files(source))
-		return source;
-	error_at(error, source->name, 0, 0,
-		 "an %s trace is about objects, not about files: there is nothing to do for a "
-		 "kernel",
-		 source->format);
-	op_source_destroy(source);
-	return NULL;
+	return trace_input_open(input->name, &how, "there is nothing to do for a kernel", error);
 }
 
 static void input_source_close(void *context, struct op_source *source)
 {
-	(void)context;
+	struct input *input = context;
+
+	if (!input->is_scenario && !input->has_warned)
+		trace_input_warn(source);
+	input->has_warned = true;
 	op_source_destroy(source);
 }
 
@@ -143,6 +141,9 @@ static bool scenario_input(struct input *input, const char *filesystem, struct e
 	const struct scenario_machine *machine;
 	struct model_options *model = &input->options.model;
 
+	if (trace_input_given(&arguments->trace))
+		return error_input(error, "%s is for a trace, which %.100s is not",
+				   trace_input_given(&arguments->trace), input->name);
 	if (!scenario_load(&input->scenario, input->name, arguments->sets.at, arguments->sets.count,
 			   error))
 		return false;
@@ -212,6 +213,12 @@ static void word_add(struct input *input, const char *word)
 	*array_push(&input->guest_words) = word;
 }
 
+static void option_add(struct input *input, const char *option, const char *value)
+{
+	word_add(input, option);
+	word_add(input, value);
+}
+
 /* The command for a guest; *release is its kernel's, or stays as it is. */
 static bool guest_make(struct input *input, const char **release, struct error *error)
 {
@@ -224,14 +231,16 @@ static bool guest_make(struct input *input, const char **release, struct error *
 	if (!input->guest.kernel.image)
 		return true;
 	input->guest.subcommand = input->is_scenario ? "run" : "replay";
-	for (size_t i = 0; input->is_scenario && i < arguments->sets.count; i++) {
-		word_add(input, "--set");
-		word_add(input, arguments->sets.at[i]);
-	}
-	for (size_t i = 0; !input->is_scenario && i < arguments->streams.count; i++) {
-		word_add(input, "--stream");
-		word_add(input, arguments->streams.at[i]);
-	}
+	for (size_t i = 0; input->is_scenario && i < arguments->sets.count; i++)
+		option_add(input, "--set", arguments->sets.at[i]);
+	for (size_t i = 0; !input->is_scenario && i < arguments->streams.count; i++)
+		option_add(input, "--stream", arguments->streams.at[i]);
+	if (arguments->trace.format)
+		option_add(input, "--format", arguments->trace.format);
+	if (arguments->trace.columns)
+		option_add(input, "--columns", arguments->trace.columns);
+	if (arguments->trace.lenient)
+		word_add(input, "--lenient");
 	word_add(input, NULL);
 	opened =
 		guest_kernel_open(&image, release, input->guest.kernel.image, &input->arena, error);
@@ -493,7 +502,7 @@ static bool command_make(const struct validate_arguments *arguments,
 			    : arguments->kernel.block_device ? "--block-device"
 			    : arguments->kernel.statistics   ? "--statistics"
 			    : arguments->kernel.runs.given   ? "--runs"
-							     : NULL;
+							     : trace_input_given(&arguments->trace);
 	struct utsname name;
 
 	if (arguments->inputs.dashed != arguments->inputs.count)
@@ -591,7 +600,8 @@ out:
 }
 
 static const char *const usage[] = {
-	"validate (TRACE|DIRECTORY)... --cgroup-limit SIZE [--filesystem NAME]... [--json]",
+	"validate (TRACE|DIRECTORY)... --cgroup-limit SIZE [--filesystem NAME]... [--format NAME] "
+	"[--columns NAME=COLUMN,...] [--json]",
 	"validate SCENARIO... [--set KEY=VALUE]... [--json]",
 	"validate --cgroup-limit SIZE [--setup COMMAND] [--filesystem NAME]... [-o TRACE] -- "
 	"COMMAND...",

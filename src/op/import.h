@@ -154,6 +154,11 @@ extern const struct import_remark import_last_line_cut;
 void import_remark(struct import *import, const char *key, bool is_warning, uint64_t line,
 		   const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* `of` of a note that came with the trace itself, as one of its facts (op/carried.h). */
+extern const struct import_remark import_carried;
+/* Such a one; its key and text are copied. Of more than can be, the rest is dropped. */
+void import_carry(struct import *import, const struct trace_note *note);
+
 /* A row has this time stamp, in ns on any clock (import_early: so long before the first one's). */
 void import_stamp(struct import *import, uint64_t stamp_ns);
 void import_early(struct import *import, uint64_t ns);

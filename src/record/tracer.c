@@ -46,7 +46,8 @@ extern const unsigned char tracer_object[], tracer_object_end[];
 	PROGRAM(folio_dirtied, 2, true)                                                            \
 	PROGRAM(pages_got, 3, true)                                                                \
 	PROGRAM(request_submitted, 1, true)                                                        \
-	PROGRAM(request_completed, 3, true)
+	PROGRAM(request_completed, 3, true)                                                        \
+	PROGRAM(statistics_summed, 4, true)
 
 enum {
 #define PROGRAM(name, arguments, optional) PROGRAM_##name,

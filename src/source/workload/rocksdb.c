@@ -289,8 +289,7 @@ static void report(struct workload_run *run, const struct op_source_reporter *re
 				 (double)*(const uint64_t *)((const char *)count + sums[i].offset),
 				 true);
 	if (elapsed_ns)
-		reporter->figure(reporter->context, "operations_per_second",
-				 "operations a second, since counting began",
+		reporter->figure(reporter->context, "operations_per_second", "operations a second",
 				 (double)count->operations * 1e9 / (double)elapsed_ns, false);
 	if (count->syncs)
 		reporter->figure(reporter->context, "commits_per_sync",
