@@ -223,7 +223,7 @@ struct open_file {
 	uint32_t window;           /* pages: 0, the device's, or twice that */
 	uint16_t mmap_miss;
 	uint8_t order;
-	bool is_random, is_noreuse;
+	bool is_random, is_noreuse, map_is_random;
 	uint32_t next_free;
 };
 

@@ -28,6 +28,7 @@ struct outcome {
 	char failure[512];
 	uint64_t fingerprint;
 	double read, reread, written, inodes_again;
+	double resident; /* bytes of file pages in memory, at the most, as far as samples tell */
 	bool knows_time, knows_p99;
 	double rate, p99_ns;
 	double stream_read[STREAMS], stream_reread[STREAMS];
@@ -132,12 +133,22 @@ static size_t target_index(const struct advise *advise, const char *name)
 static void outcome_add(const struct advise *advise, struct outcome *outcome,
 			const struct result *result, uint64_t op_count, uint64_t elapsed_ns)
 {
+	double resident = 0;
+
 	outcome->fingerprint = mix(outcome->fingerprint, fingerprint(result));
 	outcome->read += (double)result->totals.read_bytes;
 	outcome->reread += (double)result->totals.reread_bytes;
 	/* What is still dirty at the end has to be written, too. */
 	outcome->written +=
 		(double)(result->totals.write_bytes + bytes_from_pages(result->totals.dirty_pages));
+	for (size_t i = 0; i < result->sample_count; i++) {
+		double bytes = (double)bytes_from_pages(result->samples[i].active_file_pages +
+							result->samples[i].inactive_file_pages);
+
+		if (bytes > resident)
+			resident = bytes;
+	}
+	outcome->resident += resident;
 	outcome->inodes_again += (double)result->totals.inodes_reallocated;
 	for (size_t i = 0; i < result->stream_count; i++) {
 		size_t target = target_index(advise, result->streams[i].name);
@@ -367,7 +378,7 @@ static bool attempt_load(struct advise *advise, struct attempt *attempt, struct 
 
 /* ---- figures over runs ---- */
 
-enum figure { READ, REREAD, WRITTEN, RATE, P99, INODES_AGAIN };
+enum figure { READ, REREAD, WRITTEN, RATE, P99, INODES_AGAIN, RESIDENT };
 
 static double figure_of(const struct outcome *outcome, enum figure figure)
 {
@@ -384,6 +395,8 @@ static double figure_of(const struct outcome *outcome, enum figure figure)
 		return outcome->p99_ns;
 	case INODES_AGAIN:
 		return outcome->inodes_again;
+	case RESIDENT:
+		return outcome->resident;
 	}
 	return 0;
 }
@@ -517,7 +530,8 @@ static double score_of(const struct advise *advise, const struct attempt *attemp
 	struct effect written = effect_of(advise, attempt, WRITTEN, SIZE_MAX);
 	struct effect rate = effect_of(advise, attempt, RATE, SIZE_MAX);
 	struct effect p99 = effect_of(advise, attempt, P99, SIZE_MAX);
-	double scale = floor_bytes(advise), saved, score;
+	struct effect resident = effect_of(advise, attempt, RESIDENT, SIZE_MAX);
+	double scale = floor_bytes(advise), saved, score, taken;
 
 	if (!read.is_known)
 		return -10;
@@ -531,7 +545,11 @@ static double score_of(const struct advise *advise, const struct attempt *attemp
 		if (!(attempt->it.targets >> i & 1) && own.changed > own.base)
 			saved -= own.changed - own.base;
 	}
-	score = (saved - (double)attempt->it.memory_bytes) / scale;
+	/* Memory that it fills is not there for others: what there was not, or what stayed free. */
+	taken = resident.changed - resident.base;
+	if (taken < (double)attempt->it.memory_bytes)
+		taken = (double)attempt->it.memory_bytes;
+	score = (saved - taken) / scale;
 	if (score >= notable)
 		score += relief_of(advise, attempt, read.base) / 2;
 	if (rate.is_known)
