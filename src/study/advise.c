@@ -546,7 +546,7 @@ static double score_of(const struct advise *advise, const struct attempt *attemp
 			saved -= own.changed - own.base;
 	}
 	/* Memory that it fills is not there for others: what there was not, or what stayed free. */
-	taken = resident.changed - resident.base;
+	taken = attempt->it.split_bytes ? 0 : resident.changed - resident.base;
 	if (taken < (double)attempt->it.memory_bytes)
 		taken = (double)attempt->it.memory_bytes;
 	score = (saved - taken) / scale;
