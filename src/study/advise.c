@@ -1058,7 +1058,10 @@ static void headline(struct advise *advise)
 		if (strcmp(advice->remedies.at[i]->id, "less-memory") == 0 &&
 		    advice->remedies.at[i]->verdict == ADVICE_NO_EFFECT)
 			half = " Half the memory would do.";
-	if (advise->facts.fails) {
+	if (is_interrupted(advise) && !best) {
+		advice->headline = ADVICE_NOTHING;
+		advice->text = "Interrupted before anything that helps was found.";
+	} else if (advise->facts.fails) {
 		advice->headline = ADVICE_OUT_OF_MEMORY;
 		advice->text =
 			best ? remedy_text(advice,
