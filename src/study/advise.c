@@ -31,6 +31,7 @@ struct outcome {
 	double resident; /* bytes of file pages in memory, at the most, as far as samples tell */
 	bool knows_time, knows_p99;
 	double rate, p99_ns;
+	double ops; /* of the input: whoever does it faster may do more of it */
 	double stream_read[STREAMS], stream_reread[STREAMS];
 };
 
@@ -158,6 +159,7 @@ static void outcome_add(const struct advise *advise, struct outcome *outcome,
 		outcome->stream_read[target] += (double)result->streams[i].counters.read_bytes;
 		outcome->stream_reread[target] += (double)result->streams[i].counters.reread_bytes;
 	}
+	outcome->ops = (double)op_count;
 	outcome->knows_time = elapsed_ns > 0;
 	if (result->work && result->work_count && result->elapsed_ns)
 		outcome->rate = result_work_per_second(result);
@@ -406,6 +408,28 @@ static bool knows(const struct outcome *outcome, enum figure figure)
 	return figure == RATE ? outcome->knows_time : figure == P99 ? outcome->knows_p99 : true;
 }
 
+/* One target's reads, or all's figure. */
+static double value_of(const struct outcome *outcome, enum figure figure, size_t stream)
+{
+	return stream < STREAMS ? outcome->stream_read[stream] : figure_of(outcome, figure);
+}
+
+/*
+ * Where jobs run until others are done, whoever is faster does more, and reads more by it, or the same
+ * once. Of the sum and of what it would be for as much work, that which differs less is taken.
+ */
+static double nearest_to(double base, double one, double other)
+{
+	double low = one < other ? one : other, high = one < other ? other : one;
+
+	return base < low ? low : base > high ? high : base;
+}
+
+static bool is_sum(enum figure figure)
+{
+	return figure == READ || figure == REREAD || figure == WRITTEN || figure == INODES_AGAIN;
+}
+
 /* The samples that both have: pairs of the same mode and seed. */
 struct samples {
 	double *base, *changed;
@@ -441,11 +465,13 @@ static struct samples samples_take(const struct advise *advise, const struct att
 			if (!has_both(advise, attempt, mode, seed))
 				continue;
 			samples.is_known &= knows(base, figure) && knows(changed, figure);
-			samples.base[samples.count] = stream < STREAMS ? base->stream_read[stream]
-								       : figure_of(base, figure);
-			samples.changed[samples.count++] = stream < STREAMS
-								   ? changed->stream_read[stream]
-								   : figure_of(changed, figure);
+			samples.base[samples.count] = value_of(base, figure, stream);
+			samples.changed[samples.count] = value_of(changed, figure, stream);
+			if (is_sum(figure) && changed->ops > 0)
+				samples.changed[samples.count] = nearest_to(
+					samples.base[samples.count], samples.changed[samples.count],
+					samples.changed[samples.count] * base->ops / changed->ops);
+			samples.count++;
 		}
 	return samples;
 }
