@@ -231,7 +231,8 @@ static void a_scenario_is_run_again_not_replayed(void **state)
 	sample.result.input = (char *)"my scenario.yaml";
 	print_to(&text, &sample.result, 1, &options);
 	assert_non_null(strstr(
-		text, "Try: refault advise 'my scenario.yaml' --set machine.cgroup_limit=256MiB\n"));
+		text,
+		"Try: refault advise 'my scenario.yaml' --set machine.cgroup_limit=256MiB\n"));
 	free(text);
 }
 
