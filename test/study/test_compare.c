@@ -164,6 +164,39 @@ static void one_side_is_none_unless_each_is_asked_for(void **state)
 	runs_free(runs, 2);
 }
 
+static void what_a_kernel_has_shown_in_several_runs_is_an_interval(void **state)
+{
+	struct stored runs[2];
+	struct compared compared;
+	struct error error;
+	struct shape shape = usual;
+	const struct compared_cell *cell;
+
+	(void)state;
+	for (uint64_t times = 3; times <= 5; times += 2) {
+		run_make(&runs[0], 1, shape);
+		shape.policy = "lru";
+		run_make(&runs[1], 2, shape);
+		shape.policy = usual.policy;
+		for (size_t i = 0; i < 2; i++) {
+			runs[i].result.run_count = times;
+			runs[i].result.totals.reread_bytes = i ? 60 << 20 : 100 << 20;
+			runs[i].result.low.reread_bytes = i ? 55 << 20 : 90 << 20;
+			runs[i].result.high.reread_bytes = i ? 70 << 20 : 110 << 20;
+		}
+		assert_true(compare_runs(&compared, runs, 2, &plain, &error));
+		cell = &row_of(&compared, NULL, "reread_bytes")->cells[1];
+		assert_true(cell->has_interval);
+		assert_true(cell->least < (55 << 20) + 0.5 && cell->most > (70 << 20) - 0.5);
+		assert_true(cell->ratio.low < -0.49 && cell->ratio.low > -0.51);
+		assert_true(cell->ratio.high < -0.22 && cell->ratio.high > -0.23);
+		assert_int_equal(cell->verdict, CHANGE_WINNER);
+		assert_int_equal(cell->is_significant, times >= 5);
+		compared_deinit(&compared);
+		runs_free(runs, 2);
+	}
+}
+
 static void who_did_nothing_did_nothing(void **state)
 {
 	const char *const figures[] = {"reread_bytes"};
@@ -213,6 +246,7 @@ int main(void)
 		cmocka_unit_test(runs_that_differ_in_the_seed_are_a_side),
 		cmocka_unit_test(whatever_else_differs_makes_another_side),
 		cmocka_unit_test(one_side_is_none_unless_each_is_asked_for),
+		cmocka_unit_test(what_a_kernel_has_shown_in_several_runs_is_an_interval),
 		cmocka_unit_test(who_did_nothing_did_nothing),
 		cmocka_unit_test(a_figure_that_nobody_knows_is_named),
 	};
