@@ -173,20 +173,21 @@ static void remedy_print(FILE *out, const struct advice_remedy *remedy, size_t p
 
 static void no_effect_print(FILE *out, const struct advice *advice)
 {
-	char line[4000] = "";
-	size_t used = 0;
+	char line[4000] = "no effect (within ±1 %):";
+	const size_t begin = strlen(line);
+	size_t used = begin;
 
 	for (size_t i = 0; i < advice->remedies.count && used < sizeof(line) - 200; i++) {
 		const struct advice_remedy *remedy = advice->remedies.at[i];
 
 		if (remedy->verdict == ADVICE_NO_EFFECT)
-			used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%.150s",
-						 used ? "; " : "", remedy->title);
+			used += (size_t)snprintf(line + used, sizeof(line) - used, "%s %.150s",
+						 used > begin ? ";" : "", remedy->title);
 	}
-	if (!used)
+	if (used == begin)
 		return;
-	fprintf(out, "\n%*sno effect (within ±1 %%): ", INDENT, "");
-	report_wrapped(out, line, TEXT_COLUMN);
+	fprintf(out, "\n%*s", INDENT, "");
+	report_wrapped(out, line, INDENT);
 }
 
 /* Is this reason told with an earlier one? */
@@ -201,26 +202,27 @@ static bool is_told(const struct advice *advice, size_t index)
 /* Each reason once, with all that it is the reason for. */
 static void left_out_print(FILE *out, const struct advice *advice)
 {
-	char line[4000] = "";
-	size_t used = 0;
+	char line[4000] = "not tried:";
+	const size_t begin = strlen(line);
+	size_t used = begin;
 
 	for (size_t i = 0; i < advice->left_out.count && used < sizeof(line) - 600; i++) {
 		const char *why = advice->left_out.at[i].why;
 
 		if (is_told(advice, i))
 			continue;
-		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%.200s: %s",
-					 used ? "; " : "", why, advice->left_out.at[i].id);
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s %.200s: %s",
+					 used > begin ? ";" : "", why, advice->left_out.at[i].id);
 		for (size_t k = i + 1; k < advice->left_out.count; k++)
 			if (strcmp(advice->left_out.at[k].why, why) == 0 &&
 			    used < sizeof(line) - 200)
 				used += (size_t)snprintf(line + used, sizeof(line) - used, ", %s",
 							 advice->left_out.at[k].id);
 	}
-	if (!used)
+	if (used == begin)
 		return;
-	fprintf(out, "%*snot tried: ", INDENT, "");
-	report_wrapped(out, line, TEXT_COLUMN);
+	fprintf(out, "\n%*s", INDENT, "");
+	report_wrapped(out, line, INDENT);
 }
 
 static void base_print(FILE *out, const struct advice *advice)
@@ -291,8 +293,10 @@ void remedies_text(FILE *out, const struct advice *advice, const struct report_o
 	report_wrapped(out, advice->text, INDENT);
 	if (!advice->failure)
 		base_print(out, advice);
-	fputc('\n', out);
-	table_of(out, advice, options->colour, true, SHOWN_MAX);
+	if (advice->remedies.count && advice->remedies.at[0]->verdict == ADVICE_HELPS) {
+		fputc('\n', out);
+		table_of(out, advice, options->colour, true, SHOWN_MAX);
+	}
 	for (size_t i = 0; i < advice->remedies.count && shown < SHOWN_MAX; i++) {
 		const struct advice_remedy *remedy = advice->remedies.at[i];
 

@@ -28,8 +28,10 @@ struct outcome {
 	char failure[512];
 	uint64_t fingerprint;
 	double read, reread, written, inodes_again;
+	double resident; /* bytes of file pages in memory, at the most, as far as samples tell */
 	bool knows_time, knows_p99;
 	double rate, p99_ns;
+	double ops; /* of the input: whoever does it faster may do more of it */
 	double stream_read[STREAMS], stream_reread[STREAMS];
 };
 
@@ -132,12 +134,22 @@ static size_t target_index(const struct advise *advise, const char *name)
 static void outcome_add(const struct advise *advise, struct outcome *outcome,
 			const struct result *result, uint64_t op_count, uint64_t elapsed_ns)
 {
+	double resident = 0;
+
 	outcome->fingerprint = mix(outcome->fingerprint, fingerprint(result));
 	outcome->read += (double)result->totals.read_bytes;
 	outcome->reread += (double)result->totals.reread_bytes;
 	/* What is still dirty at the end has to be written, too. */
 	outcome->written +=
 		(double)(result->totals.write_bytes + bytes_from_pages(result->totals.dirty_pages));
+	for (size_t i = 0; i < result->sample_count; i++) {
+		double bytes = (double)bytes_from_pages(result->samples[i].active_file_pages +
+							result->samples[i].inactive_file_pages);
+
+		if (bytes > resident)
+			resident = bytes;
+	}
+	outcome->resident += resident;
 	outcome->inodes_again += (double)result->totals.inodes_reallocated;
 	for (size_t i = 0; i < result->stream_count; i++) {
 		size_t target = target_index(advise, result->streams[i].name);
@@ -147,6 +159,7 @@ static void outcome_add(const struct advise *advise, struct outcome *outcome,
 		outcome->stream_read[target] += (double)result->streams[i].counters.read_bytes;
 		outcome->stream_reread[target] += (double)result->streams[i].counters.reread_bytes;
 	}
+	outcome->ops = (double)op_count;
 	outcome->knows_time = elapsed_ns > 0;
 	if (result->work && result->work_count && result->elapsed_ns)
 		outcome->rate = result_work_per_second(result);
@@ -367,7 +380,7 @@ static bool attempt_load(struct advise *advise, struct attempt *attempt, struct 
 
 /* ---- figures over runs ---- */
 
-enum figure { READ, REREAD, WRITTEN, RATE, P99, INODES_AGAIN };
+enum figure { READ, REREAD, WRITTEN, RATE, P99, INODES_AGAIN, RESIDENT };
 
 static double figure_of(const struct outcome *outcome, enum figure figure)
 {
@@ -384,6 +397,8 @@ static double figure_of(const struct outcome *outcome, enum figure figure)
 		return outcome->p99_ns;
 	case INODES_AGAIN:
 		return outcome->inodes_again;
+	case RESIDENT:
+		return outcome->resident;
 	}
 	return 0;
 }
@@ -391,6 +406,28 @@ static double figure_of(const struct outcome *outcome, enum figure figure)
 static bool knows(const struct outcome *outcome, enum figure figure)
 {
 	return figure == RATE ? outcome->knows_time : figure == P99 ? outcome->knows_p99 : true;
+}
+
+/* One target's reads, or all's figure. */
+static double value_of(const struct outcome *outcome, enum figure figure, size_t stream)
+{
+	return stream < STREAMS ? outcome->stream_read[stream] : figure_of(outcome, figure);
+}
+
+/*
+ * Where jobs run until others are done, whoever is faster does more, and reads more by it, or the same
+ * once. Of the sum and of what it would be for as much work, that which differs less is taken.
+ */
+static double nearest_to(double base, double one, double other)
+{
+	double low = one < other ? one : other, high = one < other ? other : one;
+
+	return base < low ? low : base > high ? high : base;
+}
+
+static bool is_sum(enum figure figure)
+{
+	return figure == READ || figure == REREAD || figure == WRITTEN || figure == INODES_AGAIN;
 }
 
 /* The samples that both have: pairs of the same mode and seed. */
@@ -428,11 +465,13 @@ static struct samples samples_take(const struct advise *advise, const struct att
 			if (!has_both(advise, attempt, mode, seed))
 				continue;
 			samples.is_known &= knows(base, figure) && knows(changed, figure);
-			samples.base[samples.count] = stream < STREAMS ? base->stream_read[stream]
-								       : figure_of(base, figure);
-			samples.changed[samples.count++] = stream < STREAMS
-								   ? changed->stream_read[stream]
-								   : figure_of(changed, figure);
+			samples.base[samples.count] = value_of(base, figure, stream);
+			samples.changed[samples.count] = value_of(changed, figure, stream);
+			if (is_sum(figure) && changed->ops > 0)
+				samples.changed[samples.count] = nearest_to(
+					samples.base[samples.count], samples.changed[samples.count],
+					samples.changed[samples.count] * base->ops / changed->ops);
+			samples.count++;
 		}
 	return samples;
 }
@@ -517,7 +556,8 @@ static double score_of(const struct advise *advise, const struct attempt *attemp
 	struct effect written = effect_of(advise, attempt, WRITTEN, SIZE_MAX);
 	struct effect rate = effect_of(advise, attempt, RATE, SIZE_MAX);
 	struct effect p99 = effect_of(advise, attempt, P99, SIZE_MAX);
-	double scale = floor_bytes(advise), saved, score;
+	struct effect resident = effect_of(advise, attempt, RESIDENT, SIZE_MAX);
+	double scale = floor_bytes(advise), saved, score, taken;
 
 	if (!read.is_known)
 		return -10;
@@ -531,7 +571,11 @@ static double score_of(const struct advise *advise, const struct attempt *attemp
 		if (!(attempt->it.targets >> i & 1) && own.changed > own.base)
 			saved -= own.changed - own.base;
 	}
-	score = (saved - (double)attempt->it.memory_bytes) / scale;
+	/* Memory that it fills is not there for others: what there was not, or what stayed free. */
+	taken = attempt->it.split_bytes ? 0 : resident.changed - resident.base;
+	if (taken < (double)attempt->it.memory_bytes)
+		taken = (double)attempt->it.memory_bytes;
+	score = (saved - taken) / scale;
 	if (score >= notable)
 		score += relief_of(advise, attempt, read.base) / 2;
 	if (rate.is_known)
@@ -1040,7 +1084,10 @@ static void headline(struct advise *advise)
 		if (strcmp(advice->remedies.at[i]->id, "less-memory") == 0 &&
 		    advice->remedies.at[i]->verdict == ADVICE_NO_EFFECT)
 			half = " Half the memory would do.";
-	if (advise->facts.fails) {
+	if (is_interrupted(advise) && !best) {
+		advice->headline = ADVICE_NOTHING;
+		advice->text = "Interrupted before anything that helps was found.";
+	} else if (advise->facts.fails) {
 		advice->headline = ADVICE_OUT_OF_MEMORY;
 		advice->text =
 			best ? remedy_text(advice,

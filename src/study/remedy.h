@@ -35,6 +35,7 @@ struct remedy_target {
 	uint64_t read_bytes, write_bytes, mapped_bytes;
 	uint64_t
 		following_reads; /* reads that go on where the last of the file ended, or begin it */
+	uint64_t onward_reads;   /* of them, those that do not begin it; mapped ones, too */
 	uint64_t following_writes;  /* likewise */
 	uint64_t partial_writes;    /* that cover part of a page within the file */
 	uint64_t odd_writes;        /* not in multiples of 512 bytes: O_DIRECT refuses them */

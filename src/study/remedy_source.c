@@ -178,6 +178,8 @@ static void path_follow(struct remedy_source *source, const struct op *op)
 	case OP_READ:
 	case OP_READ_DIRECT:
 	case OP_READ_DONTCACHE:
+	case OP_MMAP_READ:
+	case OP_MMAP_WRITE:
 		state->read_end = op->offset + op->bytes;
 		break;
 	case OP_UNLINK:
@@ -230,6 +232,7 @@ static void count_op(struct remedy_source *source, struct remedy_facts *facts, u
 		target->reads++;
 		target->read_bytes += op->bytes;
 		target->following_reads += op->offset == 0 || op->offset == path->read_end;
+		target->onward_reads += op->offset != 0 && op->offset == path->read_end;
 		target->rewritten_reads += path->is_rewritten;
 		facts->asked_bytes += op->bytes;
 	} else if (op_kind_is_write(op->kind)) {
@@ -238,6 +241,7 @@ static void count_op(struct remedy_source *source, struct remedy_facts *facts, u
 		target->mapped_reads += op->kind == OP_MMAP_READ;
 		target->mapped_writes += op->kind == OP_MMAP_WRITE;
 		target->mapped_bytes += op->bytes;
+		target->onward_reads += op->offset != 0 && op->offset == path->read_end;
 		facts->asked_bytes += op->bytes;
 	}
 	target->syncs += op->kind == OP_FSYNC || op->kind == OP_FDATASYNC;

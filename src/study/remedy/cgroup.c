@@ -8,7 +8,7 @@
  *            long as they share no files: a class of paths that somebody else uses, too, is not split off.
  *            2. So neither waits for the other's device: no time is told. 3. memory.low, which gives what
  *            is not used to the other side, is not modelled: it does at most better than memory.max here.
- * Constants  a sixteenth of the memory, 16 MiB at least
+ * Constants  a sixteenth of the memory, 16 MiB at least; and half of what is not pinned
  */
 #include <inttypes.h>
 #include <string.h>
@@ -52,6 +52,17 @@ static void try_it(struct remedy_proposals *proposals, size_t target, uint64_t l
 				   size, limit);
 }
 
+/* As little as does, and as much as leaves the others half. */
+static void try_both(struct remedy_proposals *proposals, size_t target, uint64_t least)
+{
+	const struct model_options *model = proposals->facts->model;
+	uint64_t half = (model->memory_bytes - model->pinned_bytes) / 2 / MIB * MIB;
+
+	try_it(proposals, target, least);
+	if (half > least)
+		try_it(proposals, target, half);
+}
+
 static void propose(struct remedy_proposals *proposals)
 {
 	const struct remedy_facts *facts = proposals->facts;
@@ -78,14 +89,14 @@ static void propose(struct remedy_proposals *proposals)
 		if (worst == SIZE_MAX)
 			break;
 		taken |= same_class(facts, worst);
-		try_it(proposals, worst, limit);
+		try_both(proposals, worst, limit);
 	}
 	/* Objects are in nobody's blame matrix: whoever looks up or makes many names. */
 	for (size_t i = 0; tried < ROUNDS && i < facts->target_count && i < REMEDY_TARGETS_MAX; i++)
 		if (!(taken >> i & 1) &&
 		    facts->targets[i].stats + facts->targets[i].creates > 1000) {
 			taken |= same_class(facts, i);
-			try_it(proposals, i, limit);
+			try_both(proposals, i, limit);
 			tried++;
 		}
 	if (!tried)

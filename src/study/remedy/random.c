@@ -5,7 +5,7 @@
  *            random, and first pages of many files, want none.
  * Source     Linux mm/readahead.c, page_cache_sync_ra(): FMODE_RANDOM; mm/filemap.c,
  *            do_sync_mmap_readahead(): VM_RAND_READ; behaviour cases C15, C17, C22
- * Differs    A mapping's advice is given to the whole file, as fadvise's is.
+ * Differs    A mapping's advice is given to all of it.
  */
 #include "study/page_map.h"
 #include "study/remedy.h"
@@ -20,9 +20,9 @@ static bool suits(const struct remedy_facts *facts, size_t target)
 {
 	const struct remedy_target *it = &facts->targets[target];
 
-	/* Whoever reads all of it in order asks for more than comes from the device. */
-	return it->reads + it->mapped_reads + it->mapped_writes > 0 &&
-	       it->device_read_bytes > (it->read_bytes + it->mapped_bytes) / 2;
+	/* Not whoever reads in order: there readahead is what it should be. */
+	return it->reads + it->mapped_reads + it->mapped_writes > 0 && it->device_read_bytes > 0 &&
+	       it->onward_reads * 2 <= it->reads + it->mapped_reads + it->mapped_writes;
 }
 
 static void edit(struct remedy_edit *edit, void *data, const struct op *op)
@@ -31,7 +31,9 @@ static void edit(struct remedy_edit *edit, void *data, const struct op *op)
 
 	if (edit->is_target && (op_kind_is_read(op->kind) || op_kind_is_mapped(op->kind)) &&
 	    !page_map_get(&state->advised, op->path + 1, op->thread)) {
-		remedy_add(edit, op, OP_FADVISE_RANDOM, 0, 0);
+		remedy_add(edit, op,
+			   op_kind_is_mapped(op->kind) ? OP_MADVISE_RANDOM : OP_FADVISE_RANDOM, 0,
+			   0);
 		page_map_set(&state->advised, op->path + 1, op->thread, 1);
 	}
 	if (op->kind == OP_CLOSE || op->kind == OP_OPEN || op->kind == OP_CREATE)
