@@ -267,7 +267,7 @@ bool cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan)
 {
 	if (now_ns > cache->now_ns)
 		cache->now_ns = now_ns;
-	if (cache->rules.lazy_statistics &&
+	if (cache->rules.lazy_statistics && !cache->domain.publishing_is_told &&
 	    cache->now_ns - cache->domain.published_ns >= PUBLISH_SECONDS * NS_PER_SECOND)
 		cache_publish(cache);
 	return writeback_balance(cache, plan);

@@ -294,6 +294,7 @@ struct domain {
 	uint64_t activations_seen;     /* at the end of the last reclaim */
 	struct lists_summed published; /* what reclaim believes, when statistics are lazy */
 	uint64_t published_ns;
+	bool publishing_is_told; /* by cache_publish_told(): no timer does it */
 	uint64_t dirty_pages;
 	uint64_t pages_min, pages_low, pages_high; /* watermarks, free pages; whole machine only */
 	uint64_t debt_super, debt_shadow, debt_buffers, debt_arc; /* deferred slab work, objects */

@@ -5,6 +5,8 @@
 
 #include "base/nearest.h"
 #include "base/size.h"
+#include "op/trace.h"
+#include "source/player.h"
 
 static bool ends_in(const char *text, const char *end)
 {
@@ -145,4 +147,90 @@ bool subject_machine_apply(const struct subject_machine *machine, struct model_o
 	device_profile_free(*device);
 	*device = NULL;
 	return false;
+}
+
+/* ---- a trace or a scenario ---- */
+
+static bool scenario_open(struct subject *subject, struct error *error)
+{
+	const struct subject_arguments *arguments = subject->arguments;
+	const char *extra = arguments->machine.memory.given         ? "--memory"
+			    : arguments->machine.cgroup_limit.given ? "--cgroup-limit"
+			    : arguments->machine.readahead.given    ? "--readahead"
+			    : arguments->machine.pinned.given       ? "--pinned"
+			    : arguments->machine.device             ? "--device"
+			    : arguments->machine.device_size.given  ? "--device-size"
+			    : arguments->machine.processors.given   ? "--processors"
+			    : arguments->machine.recordsize.given   ? "--recordsize"
+			    : arguments->stream_rule                ? "--streams"
+			    : arguments->streams.count              ? "--stream REGEX=NAME"
+						       : trace_input_given(&arguments->trace);
+
+	if (extra)
+		return error_input(error,
+				   "%s is for a trace; a scenario says it itself (--set "
+				   "machine.memory=SIZE and the like change it)",
+				   extra);
+	subject->is_scenario = trial_open(&subject->trial, subject->input, arguments->sets.at,
+					  arguments->sets.count, error);
+	if (!subject->is_scenario)
+		return false;
+	subject->model = subject->trial.model;
+	if (arguments->machine.seed.given)
+		subject->model.seed = arguments->machine.seed.value;
+	if (arguments->machine.filesystem &&
+	    !filesystem_choose(&subject->model.filesystem, arguments->machine.filesystem, error))
+		return false;
+	return !arguments->policy ||
+	       policy_options_parse(&subject->model.policy, arguments->policy, error);
+}
+
+static bool trace_open_on(struct subject *subject, const struct subject_machine *machine,
+			  struct error *error)
+{
+	const struct subject_arguments *arguments = subject->arguments;
+	enum stream_rule rule;
+
+	if (arguments->sets.count)
+		return error_input(error, "--set changes a scenario, which %.100s is not",
+				   subject->input);
+	if (!subject_machine_apply(machine, &subject->model, &subject->device, error) ||
+	    !policy_options_parse(&subject->model.policy,
+				  arguments->policy ? arguments->policy : "", error) ||
+	    !subject_stream_rule(&rule, arguments->stream_rule, error))
+		return false;
+	subject->streams = subject_streams(rule, &arguments->streams, error);
+	subject->model.streams = subject->streams;
+	return subject->streams != NULL;
+}
+
+bool subject_open(struct subject *subject, const char *command, const char *input,
+		  const struct subject_arguments *arguments, uint64_t memory_bytes,
+		  struct error *error)
+{
+	struct subject_machine machine = arguments->machine;
+
+	*subject = (struct subject){.arguments = arguments, .input = input};
+	machine.command = command;
+	machine.input = input;
+	machine.memory_bytes = memory_bytes;
+	return subject_is_scenario(input) ? scenario_open(subject, error)
+					  : trace_open_on(subject, &machine, error);
+}
+
+struct op_source *subject_source(const struct subject *subject, const char *so, struct error *error)
+{
+	const struct trace_options trace = trace_input_options(&subject->arguments->trace);
+
+	if (subject->is_scenario)
+		return scenario_source_create(&subject->trial.scenario, subject->model.seed, error);
+	return trace_input_open(subject->input, &trace, so, error);
+}
+
+void subject_close(struct subject *subject)
+{
+	if (subject->is_scenario)
+		trial_close(&subject->trial);
+	stream_map_destroy(subject->streams);
+	device_profile_free(subject->device);
 }

@@ -465,6 +465,7 @@ bool script_op(struct script *script, const struct op *op, uint32_t stream, uint
 			return error_input(error, "a target's name has at most 4095 bytes");
 		return send_path(&turn, CALL_SYMLINK, name);
 	case OP_DROP_CACHES:
+	case OP_SUM_STATISTICS:
 	case OP_EXISTS:
 	case OP_EXISTS_SPARSE:
 	case OP_MARK:

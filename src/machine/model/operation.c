@@ -787,6 +787,9 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		       op_error(model, op, error, "it computes for more than 30 days");
 	case OP_PIN:
 		return pin(model, op, error);
+	case OP_SUM_STATISTICS:
+		cache_publish_told(model->cache);
+		return true;
 	case OP_SYNC:
 		make_mounted(model);
 		sync_all(model);
