@@ -85,6 +85,12 @@ assert told["base"]["per_second"] > 0 and told["base"]["p99_ns"] > 0
 assert all(r["throughput"]["base"] > 0 for r in told["remedies"])
 END
 
+exits 0 'a run to be kept' "$REFAULT" replay "$scratch/scan.csv" --cgroup-limit 64MiB --db "$scratch/runs.db"
+exits 0 'a kept run' "$REFAULT" advise @last --db "$scratch/runs.db" --only cgroup
+says out 'scan: a memory cgroup of its own, 16MiB.'
+exits 2 'a kept run in another memory' "$REFAULT" advise @last --db "$scratch/runs.db" --cgroup-limit 1GiB
+says err 'a kept run says itself what it was'
+
 exits 2 'no input' "$REFAULT" advise
 exits 2 'no memory' "$REFAULT" advise "$scratch/scan.csv"
 says err 'how much memory?'
