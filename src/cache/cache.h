@@ -192,6 +192,7 @@ enum cache_advice {
 	CACHE_ADVICE_NOREUSE,
 	CACHE_ADVICE_WILLNEED,
 	CACHE_ADVICE_DONTNEED,
+	CACHE_ADVICE_MAP_RANDOM, /* of the mapping: madvise(2) */
 };
 
 /*
@@ -465,13 +466,16 @@ struct cache_return {
 	uint32_t file;
 	/* pages aged out in between: with so many more it would have stayed; or unknown */
 	uint32_t distance_pages;
-	uint32_t evictor; /* the stream whose allocation forced it out */
+	uint32_t evictor;     /* the stream whose allocation forced it out */
+	uint64_t evicted_age; /* cache_age() just before its eviction, if the distance is known */
 };
 
 /* From now on, keep a list of them: as many as reread_bytes counts pages. The caller empties it. */
 void cache_returns_log(struct cache *cache);
 const struct cache_return *cache_returns(const struct cache *cache, size_t *count);
 void cache_returns_clear(struct cache *cache);
+/* Pages that have aged out so far: evicted, or activated (mm/workingset.c, nonresident_age). */
+uint64_t cache_age(const struct cache *cache);
 
 /* Walk everything and assert what must hold. */
 void cache_check(const struct cache *cache);

@@ -13,6 +13,7 @@
 #include "base/nearest.h"
 #include "base/size.h"
 #include "cli/command.h"
+#include "cli/keep.h"
 #include "cli/on_kernel.h"
 #include "cli/progress.h"
 #include "cli/trace_input.h"
@@ -21,6 +22,7 @@
 #include "op/trace.h"
 #include "report/report.h"
 #include "report/validation.h"
+#include "source/digest.h"
 #include "source/player.h"
 #include "source/scenario.h"
 #include "source/shipped.h"
@@ -33,9 +35,12 @@ struct validate_arguments {
 	bool json;
 	struct trace_input_arguments trace;
 	struct on_kernel_arguments kernel;
+	struct keep_arguments keep;
 };
 
 #define FIELD(name) offsetof(struct validate_arguments, name)
+
+extern const struct command command_validate;
 
 static const struct option options[] = {
 	{"cgroup-limit", 0, "SIZE",
@@ -72,6 +77,7 @@ static const struct option options[] = {
 	{"seed", 0, "N", "of all that is drawn by lot; the scenario's own, or 1, when not given",
 	 OPTION_NUMBER, FIELD(seed), COMPLETE_NONE},
 	ON_KERNEL_OPTIONS(validate_arguments, kernel),
+	KEEP_OPTIONS(validate_arguments, keep),
 	{"json", 0, NULL, "print JSON", OPTION_FLAG, FIELD(json), COMPLETE_NONE},
 	{0},
 };
@@ -411,7 +417,51 @@ static bool validate_one(struct plan *plan, size_t index, struct error *error)
 	return done;
 }
 
-static int print(const struct plan *plan)
+/* What came to its end; of a side that failed there is nothing to keep. */
+static void keep_input(struct keep *keep, const struct input *input,
+		       const struct validated *validated)
+{
+	const struct report_options report = {.input = input->name,
+					      .is_trace = !input->is_scenario};
+	char digest[DIGEST_BYTES];
+	bool is_known = true;
+
+	if (input->is_scenario)
+		digest_scenario(digest, &input->scenario);
+	else
+		is_known = digest_file(digest, input->name);
+	if (!validated->predicted_failure[0])
+		keep_run(keep, &validated->predicted, &report, NULL, is_known ? digest : NULL);
+	if (!validated->measured_failure[0])
+		keep_run(keep, &validated->measured, &report, NULL, is_known ? digest : NULL);
+}
+
+static void keep_all(struct keep *keep, const struct plan *plan, struct validation_report report)
+{
+	/* The results tell these, or the scenario's digest. */
+	static const char *const told[] = {
+		"set",       "cgroup-limit", "filesystem",   "readahead", "policy",
+		"tolerance", "seed",         "output",       "guest",     "runs",
+		"images",    "image-size",   "block-device", NULL};
+	char *text = NULL;
+	size_t bytes;
+	FILE *out;
+
+	if (plan->arguments->keep.no_store)
+		return;
+	keep_command(keep, "validate", &command_validate, plan->arguments, told);
+	for (size_t i = 0; i < plan->done; i++)
+		keep_input(keep, &plan->inputs.at[i], &plan->validated[i]);
+	out = open_memstream(&text, &bytes);
+	if (!out)
+		return;
+	report.colour = false;
+	validation_text(out, &report);
+	fclose(out);
+	keep_answer(keep, text, validation_json(&report), false);
+}
+
+static int answer(struct keep *keep, const struct plan *plan)
 {
 	struct validation_run *runs = memory_alloc(plan->done, sizeof(*runs));
 	const struct validation_report report = {
@@ -427,6 +477,8 @@ static int print(const struct plan *plan)
 			&plan->validated[i].predicted, &plan->validated[i].measured,
 			&plan->validated[i].validation, plan->validated[i].predicted_failure,
 			plan->validated[i].measured_failure};
+	keep_all(keep, plan, report);
+	keep_store(keep);
 	if (plan->arguments->json)
 		report_json_print(stdout, validation_json(&report));
 	else
@@ -487,23 +539,36 @@ static bool command_make(const struct validate_arguments *arguments,
 			       KERNEL_STATISTICS_LAZY, error);
 }
 
-static int validate_recorded(const struct validate_arguments *arguments)
+static int validate_recorded(const struct validate_arguments *arguments, struct keep *keep)
 {
+	/* The results tell these. */
+	static const char *const told[] = {"cgroup-limit", "filesystem", "readahead", "policy",
+					   "tolerance",    "seed",       "output",    "images",
+					   "image-size",   NULL};
 	struct validate_command command;
 	struct error error;
 
-	return command_make(arguments, &command, &error) ? validate_command_run(&command)
-							 : command_fail(&error);
+	if (!command_make(arguments, &command, &error))
+		return command_fail(&error);
+	keep_command(keep, "validate", &command_validate, arguments, told);
+	command.keep = keep;
+	return validate_command_run(&command);
 }
 
 static int validate(const void *values)
 {
 	struct plan plan = {.arguments = values};
+	struct keep keep;
 	struct error error;
 	int code = 0;
 
-	if (plan.arguments->inputs.dashed)
-		return validate_recorded(plan.arguments);
+	if (!keep_begin(&keep, &plan.arguments->keep, &error))
+		return command_fail(&error);
+	if (plan.arguments->inputs.dashed) {
+		code = validate_recorded(plan.arguments, &keep);
+		keep_end(&keep);
+		return code;
+	}
 	if (plan.arguments->setup || plan.arguments->output) {
 		error_input(&error, "%s is for a COMMAND, behind --",
 			    plan.arguments->setup ? "--setup" : "-o");
@@ -522,8 +587,9 @@ static int validate(const void *values)
 		code = command_fail(&error);
 		goto out;
 	}
-	code = print(&plan);
+	code = answer(&keep, &plan);
 out:
+	keep_end(&keep);
 	for (size_t i = 0; i < plan.done; i++)
 		validated_deinit(&plan.validated[i]);
 	for (size_t i = 0; i < plan.inputs.count; i++)

@@ -411,24 +411,6 @@ bool request_columns_next(struct import *import, struct op *ops, size_t count, s
 			  struct error *error)
 {
 	struct request_reader *reader = import->state;
-	struct row row;
 
-	*got = 0;
-	while (*got < count) {
-		bool is_op;
-
-		switch (row_next(&reader->rows, import, &row, error)) {
-		case ROW_FOUND:
-			break;
-		case ROW_END:
-			return true;
-		case ROW_FAILED:
-			return false;
-		}
-		if (row_read(import, &row, &ops[*got], &is_op, error))
-			*got += is_op;
-		else if (!import_row_wrong(import, error))
-			return false;
-	}
-	return true;
+	return rows_ops(&reader->rows, import, row_read, ops, count, got, error);
 }
