@@ -666,6 +666,74 @@ static bool blkparse_next(struct import *import, struct op *ops, size_t count, s
 	return true;
 }
 
+static bool blkparse_begin(struct import *import, struct error *error)
+{
+	struct blkparse *state = import->state;
+
+	(void)error;
+	state->devices = path_table_create();
+	/* Times count from the recording's start. */
+	state->requests = (struct requests){.tick_ns = 1, .any = true};
+	return true;
+}
+
+static bool blkparse_again(struct import *import, struct error *error)
+{
+	struct blkparse *state = import->state;
+
+	(void)error;
+	for (size_t i = 0; i < state->remap_count; i++) {
+		struct device *above = &state->by_device.at[state->remaps[i].above];
+		const struct device *below = &state->by_device.at[state->remaps[i].below];
+
+		above->is_left_out |= !above->has[STAGE_COMPLETED] && below->has[STAGE_COMPLETED];
+	}
+	state->rows = (struct rows){0};
+	state->in_summary = false;
+	state->latest_ns = 0;
+	return true;
+}
+
+static void blkparse_end(struct import *import)
+{
+	struct blkparse *state = import->state;
+
+	if (!state)
+		return;
+	path_table_destroy(state->devices);
+	array_deinit(&state->by_device);
+}
+
+/* Of the lines in sight, three quarters look like events. */
+static enum import_match blkparse_match(const unsigned char *head, size_t bytes, bool whole)
+{
+	const unsigned char *at = head;
+	unsigned int rows = 0, events = 0;
+	struct field fields[FIELDS];
+	uint64_t number;
+	struct row row;
+
+	while (row_peek(&at, head + bytes, whole, &row)) {
+		static const char around[] = "Input file ";
+		bool is_event_row;
+
+		if ((size_t)(row.end - row.at) > sizeof(around) &&
+		    memcmp(row.at, around, sizeof(around) - 1) == 0)
+			continue;
+		is_event_row = row_split(&row, ' ', fields, FIELDS) >= FIELDS &&
+			       is_device(&fields[0]) &&
+			       field_whole(&fields[1], false, &number) == NUMBER_FINE &&
+			       field_whole(&fields[2], false, &number) == NUMBER_FINE &&
+			       field_scaled(&fields[3], 1, &number) == NUMBER_FINE &&
+			       field_whole(&fields[4], false, &number) == NUMBER_FINE &&
+			       fields[5].bytes <= 2;
+		/* A file's last line may be cut in its middle. */
+		rows += is_event_row || row.is_ended || !rows;
+		events += is_event_row;
+	}
+	return rows && events * 4 >= rows * 3 ? IMPORT_LIKELY : IMPORT_NO;
+}
+
 const struct import_format format_blkparse = {
 	.about = {.name = "blkparse", .summary = "blkparse's default text (of blktrace)"},
 	.readings = IMPORT_TWICE,
