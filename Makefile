@@ -162,9 +162,10 @@ ifeq ($(filter $(CURDIR)/%,$(abspath $(BUILD))),)
 	@ln -sfn $(CURDIR)/docs $(BUILD)/docs
 endif
 
+# SQLite could load extensions, which it only does when it is told to: without it the linker has no warning about dlopen().
 $(BUILD)/refault-static: $(MAIN) $(ROOMS)
 	$(call say,LINK,$@)
-	$(CC) $(ALL_LDFLAGS) -static -o $@ $(MAIN) $(ROOMS) $(STATIC_LIBS)
+	$(CC) $(ALL_LDFLAGS) -static -Wl,--wrap=dlopen,--defsym=__wrap_dlopen=0 -o $@ $(MAIN) $(ROOMS) $(STATIC_LIBS)
 
 # One object in which only refault_* is to be seen from outside, so that a static link cannot clash either.
 $(BUILD)/librefault.a: $(LIBRARY_OBJECTS) $(OBJ)/members

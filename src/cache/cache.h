@@ -192,6 +192,7 @@ enum cache_advice {
 	CACHE_ADVICE_NOREUSE,
 	CACHE_ADVICE_WILLNEED,
 	CACHE_ADVICE_DONTNEED,
+	CACHE_ADVICE_MAP_RANDOM, /* of the mapping: madvise(2) */
 };
 
 /*

@@ -6,11 +6,13 @@
 
 #include "base/nearest.h"
 #include "base/size.h"
+#include "cli/again.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/keep.h"
+#include "cli/kept.h"
 #include "cli/progress.h"
 #include "cli/subject.h"
-#include "machine/model/device.h"
 #include "op/trace.h"
 #include "report/explanation.h"
 #include "report/report.h"
@@ -19,11 +21,13 @@
 struct explain_arguments {
 	struct text_list inputs;
 	struct subject_arguments subject; /* streams: those to narrow to among them */
-	const char *file, *at, *device;
+	const char *file, *at, *db;
 	bool ops, json;
 };
 
 #define FIELD(name) offsetof(struct explain_arguments, name)
+
+extern const struct command command_explain;
 
 static const struct option options[] = {
 	{"file", 0, "PATH",
@@ -39,10 +43,8 @@ static const struct option options[] = {
 	SUBJECT_OPTIONS(explain_arguments, subject, "", "NAME|REGEX=NAME",
 			"NAME: only what this stream read again; REGEX=NAME: paths of a trace that "
 			"match are the stream NAME; may be repeated"),
-	{"device", 0, "NAME",
-	 "of a trace: keep time, with this device (`refault list devices`); the trace's own time "
-	 "stamps when not given",
-	 OPTION_TEXT, FIELD(device), COMPLETE_DEVICE},
+	SUBJECT_TIME_OPTIONS(explain_arguments, subject),
+	STORE_OPTION(explain_arguments, db),
 	{"json", 0, NULL, "print JSON", OPTION_FLAG, FIELD(json), COMPLETE_NONE},
 	{0},
 };
@@ -52,7 +54,9 @@ struct plan {
 	struct subject_arguments subject_arguments;
 	ARRAY(const char *) stream_rules;
 	struct subject subject;
-	struct device_profile *device;
+	struct again again;                /* of a kept run */
+	struct explain_arguments repeated; /* what it had been asked */
+	bool is_again;
 	struct explain_filter filter;
 	uint64_t skipped;
 	bool is_cut_off;
@@ -106,23 +110,40 @@ static bool filter_make(struct plan *plan, struct error *error)
 	return !arguments->at || at_parse(&plan->filter, arguments->at, error);
 }
 
+/* What the run was asked, read as if it had been asked here. */
+static bool again_make(struct plan *plan, struct error *error)
+{
+	const struct explain_arguments *arguments = plan->arguments;
+	bool wants_help;
+
+	if (plan->stream_rules.count || arguments->subject.policy ||
+	    arguments->subject.sets.count || arguments->subject.machine.memory.given ||
+	    arguments->subject.machine.cgroup_limit.given)
+		return error_input(error,
+				   "a kept run says itself what it was: with %.40s there are "
+				   "--file, --stream NAME, --at and --ops",
+				   arguments->inputs.at[0]);
+	if (!again_open(&plan->again, arguments->db, arguments->inputs.at[0], error))
+		return false;
+	plan->is_again = true;
+	if (!command_parse(command_find("explain"), &plan->repeated, (int)plan->again.word_count,
+			   (char **)(uintptr_t)plan->again.words, &wants_help, error))
+		return false;
+	return subject_open(&plan->subject, "explain", plan->repeated.inputs.at[0],
+			    &plan->repeated.subject, 0, error) &&
+	       again_check(&plan->again, &plan->subject, error);
+}
+
 static bool plan_make(struct plan *plan, struct error *error)
 {
 	const struct explain_arguments *arguments = plan->arguments;
 
-	if (!filter_make(plan, error) ||
-	    !subject_open(&plan->subject, "explain", arguments->inputs.at[0],
-			  &plan->subject_arguments, 0, error))
+	if (!filter_make(plan, error))
 		return false;
-	if (!arguments->device)
-		return true;
-	if (plan->subject.is_scenario)
-		return error_input(error, "--device is for a trace; a scenario says it itself "
-					  "(--set machine.device=NAME)");
-	plan->device = device_profile_load(arguments->device, error);
-	plan->subject.model.device = plan->device;
-	plan->subject.model.processors = 4;
-	return plan->device != NULL;
+	if (again_is_run(arguments->inputs.at[0]))
+		return again_make(plan, error);
+	return subject_open(&plan->subject, "explain", arguments->inputs.at[0],
+			    &plan->subject_arguments, 0, error);
 }
 
 /* Names that nobody has are wrong, not merely without a story. */
@@ -219,7 +240,8 @@ static int explain(const void *values)
 	interrupt_end();
 out:
 	subject_close(&plan.subject);
-	device_profile_free(plan.device);
+	command_arguments_deinit(&command_explain, &plan.repeated);
+	again_close(&plan.again);
 	array_deinit(&plan.stream_rules);
 	return code;
 }
@@ -229,6 +251,7 @@ static const char *const usage[] = {
 	"TIME] [--ops] [--json]",
 	"explain SCENARIO [--set KEY=VALUE]... [--file PATH] [--stream NAME] [--at TIME] [--ops] "
 	"[--json]",
+	"explain RUN [--file PATH] [--stream NAME] [--at TIME] [--ops] [--json]",
 	NULL,
 };
 
@@ -236,6 +259,7 @@ static const struct example examples[] = {
 	{"explain db.csv --cgroup-limit 256MiB", "who pushed out what was read again, and when"},
 	{"explain db.csv --cgroup-limit 256MiB --stream heap --ops",
 	 "each read of the heap that found a page gone, and the operation that had done it"},
+	{"explain @last", "the run that was kept last, done once more"},
 	{"explain pgbench-30 --set machine.memory=512MiB --at 10s..20s",
 	 "ten seconds of a scenario"},
 	{0},
@@ -252,14 +276,16 @@ const struct command command_explain = {
 		"need.\n\n"
 		"The model is deterministic: it is the run that `refault replay` or `refault run` "
 		"with the same options does. A scenario that compares settings or has cells is "
-		"run as its machine and jobs say; --set makes it one of the others.\n\n"
+		"run as its machine and jobs say; --set makes it one of the others; and so does "
+		"the "
+		"name of a kept run, which is done again as it was. " KEPT_NAMES "\n\n"
 		"An operation's number counts from 1, and --ops shows all that the figures are "
 		"sums of.",
 	.options = options,
 	.examples = examples,
 	.arguments_bytes = sizeof(struct explain_arguments),
 	.operands_offset = FIELD(inputs),
-	.operand = "TRACE|SCENARIO",
+	.operand = "TRACE|SCENARIO|RUN",
 	.operands_min = 1,
 	.operands_max = 1,
 	.operand_complete = COMPLETE_FILE,

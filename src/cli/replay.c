@@ -5,13 +5,13 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
-#include "base/nearest.h"
 #include "base/size.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/keep.h"
 #include "cli/on_kernel.h"
 #include "cli/progress.h"
+#include "cli/subject.h"
 #include "cli/trace_input.h"
 #include "machine/model/device.h"
 #include "machine/model/model.h"
@@ -114,29 +114,6 @@ struct plan {
 	struct arena arena;
 };
 
-/* The index of `name` among `names`. Fails with the nearest. */
-static bool word_find(size_t *index, const char *name, const char *const *names, const char *what,
-		      struct error *error)
-{
-	struct nearest nearest = {.wanted = name};
-	char known[128] = "";
-
-	for (size_t i = 0; names[i]; i++) {
-		size_t used = strlen(known);
-
-		if (strcmp(names[i], name) == 0) {
-			*index = i;
-			return true;
-		}
-		nearest_offer(&nearest, names[i]);
-		snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", names[i]);
-	}
-	if (nearest.best)
-		return error_input(error, "no %s \"%.80s\" (nearest: %s; there are %s)", what, name,
-				   nearest.best, known);
-	return error_input(error, "no %s \"%.80s\" (there are %s)", what, name, known);
-}
-
 /*
  * The plain cache takes --pages and --key; everything else about a machine would be ignored, so it
  * is refused.
@@ -162,77 +139,34 @@ static bool bare_check(struct plan *plan, struct error *error)
 		return error_input(error, "--bare needs the size of the cache: --pages N");
 	if (arguments->pages.value == 0)
 		return error_input(error, "--pages 0: a cache has at least 1 page");
-	if (arguments->key && !word_find(&key, arguments->key, keys, "key", error))
+	if (arguments->key && !subject_word(&key, arguments->key, keys, "key", error))
 		return false;
 	plan->key = key ? BARE_KEY_LBN : BARE_KEY_PAGE4K;
 	return true;
 }
 
-/* A call's processor time and a page's, as a scenario's machine has them if it does not say. */
-static const struct pace pace_with_device = {.op_ns = 1000, .hit_ns_per_page = 400};
-
-static bool device_check(struct plan *plan, struct error *error)
-{
-	const struct replay_arguments *arguments = plan->arguments;
-	struct model_options *model = &plan->model;
-
-	if (!arguments->device && (arguments->device_size.given || arguments->processors.given))
-		return error_input(error, "%s is for a machine that keeps time: add --device NAME",
-				   arguments->device_size.given ? "--device-size" : "--processors");
-	if (arguments->device_size.given && arguments->device_size.value < GIB)
-		return error_input(error, "--device-size is at least 1GiB");
-	if (arguments->processors.given &&
-	    (arguments->processors.value == 0 || arguments->processors.value > 4096))
-		return error_input(error, "--processors is from 1 to 4096");
-	if (arguments->recordsize.given &&
-	    (arguments->recordsize.value < 4096 || arguments->recordsize.value > 16 * MIB ||
-	     (arguments->recordsize.value & (arguments->recordsize.value - 1))))
-		return error_input(error, "--recordsize is a power of two from 4KiB to 16MiB");
-	if (arguments->recordsize.given &&
-	    (!arguments->filesystem || strcmp(arguments->filesystem, "zfs") != 0))
-		return error_input(error, "--recordsize is of zfs: add --filesystem zfs");
-	model->record_bytes = arguments->recordsize.value;
-	model->device_bytes =
-		arguments->device_size.given ? arguments->device_size.value : MODEL_DEVICE_BYTES;
-	model->processors = arguments->processors.given ? (uint32_t)arguments->processors.value : 4;
-	model->pace = pace_with_device;
-	if (!arguments->device)
-		return true;
-	plan->device = device_profile_load(arguments->device, error);
-	model->device = plan->device;
-	return plan->device != NULL;
-}
-
 static bool machine_check(struct plan *plan, struct error *error)
 {
 	const struct replay_arguments *arguments = plan->arguments;
+	const struct subject_machine machine = {
+		.command = "replay",
+		.input = plan->trace,
+		.memory = arguments->memory,
+		.cgroup_limit = arguments->cgroup_limit,
+		.readahead = arguments->readahead,
+		.pinned = arguments->pinned,
+		.seed = arguments->seed,
+		.device_size = arguments->device_size,
+		.processors = arguments->processors,
+		.recordsize = arguments->recordsize,
+		.filesystem = arguments->filesystem,
+		.device = arguments->device,
+	};
 
 	if (arguments->pages.given || arguments->key)
 		return error_input(error, "%s is for the plain cache: add --bare",
 				   arguments->pages.given ? "--pages" : "--key");
-	if (arguments->memory.given && arguments->cgroup_limit.given)
-		return error_input(error,
-				   "--memory (a whole machine) and --cgroup-limit (a cgroup in it) "
-				   "are two different questions: give one");
-	if (!arguments->memory.given && !arguments->cgroup_limit.given)
-		return error_input(
-			error,
-			"how much memory? --memory SIZE for a whole machine, or --cgroup-limit "
-			"SIZE for a memory cgroup, as in: refault replay %.80s --cgroup-limit "
-			"256MiB",
-			plan->trace);
-	if (arguments->readahead.given &&
-	    (arguments->readahead.value < PAGE_BYTES || arguments->readahead.value % PAGE_BYTES))
-		return error_input(error, "--readahead is in whole pages of 4KiB, at least one");
-	if (!device_check(plan, error))
-		return false;
-	plan->model.is_cgroup = arguments->cgroup_limit.given;
-	plan->model.memory_bytes =
-		plan->model.is_cgroup ? arguments->cgroup_limit.value : arguments->memory.value;
-	plan->model.pinned_bytes = arguments->pinned.value;
-	plan->model.readahead_bytes = arguments->readahead.value;
-	return filesystem_choose(&plan->model.filesystem,
-				 arguments->filesystem ? arguments->filesystem : "ext4", error);
+	return subject_machine_apply(&machine, &plan->model, &plan->device, error);
 }
 
 /* What the kernel decides itself is refused, so that nobody believes that it was heeded. */
@@ -273,7 +207,7 @@ static bool machine_choose(struct plan *plan, struct error *error)
 	size_t machine = 0;
 
 	if (plan->arguments->machine &&
-	    !word_find(&machine, plan->arguments->machine, machines, "machine", error))
+	    !subject_word(&machine, plan->arguments->machine, machines, "machine", error))
 		return false;
 	plan->on_kernel = machine == 1;
 	if (plan->on_kernel)
@@ -313,19 +247,12 @@ static bool trace_can_be_read_again(const char *trace, struct error *error)
 static bool plan_make(struct plan *plan, const struct replay_arguments *arguments,
 		      struct error *error)
 {
-	static const char *const rules[] = {"class", "path", "thread", NULL};
-	static const enum stream_rule rule_of[] = {STREAM_BY_CLASS, STREAM_BY_PATH,
-						   STREAM_BY_THREAD};
-	size_t rule = 0;
-
 	*plan = (struct plan){.arguments = arguments, .trace = arguments->traces.at[0]};
 	plan->model.seed = arguments->seed.given ? arguments->seed.value : 1;
 	if (!(arguments->bare ? bare_check(plan, error) : machine_check(plan, error)))
 		return false;
-	if (arguments->stream_rule &&
-	    !word_find(&rule, arguments->stream_rule, rules, "streams", error))
+	if (!subject_stream_rule(&plan->rule, arguments->stream_rule, error))
 		return false;
-	plan->rule = rule_of[rule];
 	if (!policies_parse(plan, error) || !machine_choose(plan, error))
 		return false;
 	return plan->policy_count == 1 || trace_can_be_read_again(plan->trace, error);
@@ -333,15 +260,7 @@ static bool plan_make(struct plan *plan, const struct replay_arguments *argument
 
 static struct stream_map *streams_make(const struct plan *plan, struct error *error)
 {
-	struct stream_map *streams = stream_map_create(plan->rule);
-
-	for (size_t i = 0; i < plan->arguments->streams.count; i++) {
-		if (!stream_map_add(streams, plan->arguments->streams.at[i], error)) {
-			stream_map_destroy(streams);
-			return NULL;
-		}
-	}
-	return streams;
+	return subject_streams(plan->rule, &plan->arguments->streams, error);
 }
 
 /* What the trace turned out to be. */

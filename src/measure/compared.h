@@ -33,10 +33,11 @@ struct compared_side {
 };
 
 struct compared_cell {
-	bool is_known; /* each run of the side knows it */
-	double mean, least, most;
+	bool is_known;            /* each run of the side knows it */
+	double mean, least, most; /* of all that was seen, each repetition of a kernel's too */
 	/* Against the first side's; is_known is false of the first. */
 	struct effect ratio; /* relative to the first side's mean, without a floor */
+	bool has_interval;   /* of the ratio: more than one value on a side was seen */
 	/* With the floor: a dozen pages are no change of a machine. */
 	enum change_verdict verdict;
 	bool is_significant; /* not unchanged, and not by chance */

@@ -28,6 +28,7 @@
 enum import_match {
 	IMPORT_NO,
 	IMPORT_PERHAPS, /* could be, and would make a better error message than "unknown format" */
+	IMPORT_RATHER,  /* its first row fits, too few of the others: one of them will be named */
 	IMPORT_LIKELY,  /* no magic number, but everything fits */
 	IMPORT_YES,     /* it says so itself */
 };

@@ -146,7 +146,11 @@ static void deliver(void *context, const struct op *op)
 	struct lookup_key key = {(uint64_t)task->program << 32 | task->directory, op->path};
 	uint32_t stream;
 
-	translator->op_time_ns = op->time_ns;
+	/* What is of no file goes past calls.h, which sees to the order of the rest: one that comes late
+	 * may be older. */
+	if (op->time_ns < translator->op_time_ns)
+		with_stream.time_ns = translator->op_time_ns;
+	translator->op_time_ns = with_stream.time_ns;
 	/* At the end of a file less comes back than was asked for, of the device whole sectors. */
 	if (op->kind == OP_READ_DIRECT || op->kind == OP_WRITE_DIRECT) {
 		with_stream.offset = op->offset & ~(SECTOR_BYTES - 1);
@@ -525,8 +529,7 @@ static void deliver_of_no_file(struct translator *translator, const struct recor
 	const struct calls_when when = when_of(translator, event, translator->at);
 	const struct op op = {
 		.kind = (uint8_t)kind,
-		.time_ns = when.time_ns > translator->op_time_ns ? when.time_ns
-								 : translator->op_time_ns,
+		.time_ns = when.time_ns,
 		.thread = when.tid,
 		.path = path_intern(translator->options.paths, ".", 1),
 		.bytes = bytes,

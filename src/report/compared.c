@@ -59,12 +59,9 @@ static const char *ratio_format(char text[RATIO_BYTES], const struct compared_ce
 }
 
 /* Of one run on each side there is none. */
-static const char *range_format(char text[RANGE_BYTES], const struct compared *compared,
-				const struct compared_cell *cell, size_t side)
+static const char *range_format(char text[RANGE_BYTES], const struct compared_cell *cell)
 {
-	size_t runs = compared->sides[0].run_count + compared->sides[side].run_count;
-
-	if (!has_ratio(cell) || runs == 2)
+	if (!has_ratio(cell) || !cell->has_interval)
 		return strcpy(text, "");
 	if (cell->ratio.is_exact)
 		return strcpy(text, "exact");
@@ -175,7 +172,7 @@ static void figures_row(struct table *table, const struct compared *compared,
 			continue;
 		table_text(table, ratio_format(ratio, cell));
 		if (compared->side_count == 2)
-			table_text(table, range_format(range, compared, cell, i));
+			table_text(table, range_format(range, cell));
 		table_text(table, star(cell));
 	}
 }
@@ -284,16 +281,24 @@ static size_t fewest_runs(const struct compared *compared)
 	return fewest;
 }
 
+static bool has_intervals(const struct compared *compared)
+{
+	for (size_t i = 0; i < compared->rows.count; i++)
+		for (size_t side = 1; side < compared->side_count; side++)
+			if (compared->rows.at[i].cells[side].has_interval)
+				return true;
+	return false;
+}
+
 static const char *legend(const struct compared *compared)
 {
-	size_t fewest = fewest_runs(compared);
-
-	if (fewest == 1)
+	if (!has_intervals(compared))
 		return "A side with one run says nothing about chance: run it with other seeds too "
 		       "(--seed), and name all of them.";
-	if (fewest < CHANGE_SEEDS_MIN)
-		return "With fewer than 5 runs on a side the interval is from the least to the "
-		       "most, and only what is exact is called significant (*).";
+	if (fewest_runs(compared) < CHANGE_SEEDS_MIN)
+		return "*: significant. With fewer than 5 runs on a side the interval is from the "
+		       "least to the most, and significant is only what is exact, or what a kernel "
+		       "has shown five times.";
 	return "*: significant: by a hundredth or more, and the interval does not hold 1. exact: "
 	       "all seeds give the same.";
 }
@@ -380,7 +385,7 @@ void compared_markdown(FILE *out, const struct compared *compared)
 			snprintf(both, sizeof(both), "%s%s", ratio_format(ratio, cell),
 				 cell->is_significant ? " \\*" : "");
 			markdown_cell(out, both);
-			markdown_cell(out, range_format(range, compared, cell, side));
+			markdown_cell(out, range_format(range, cell));
 		}
 		fputc('\n', out);
 	}

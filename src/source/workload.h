@@ -76,6 +76,15 @@ struct workload {
 	void (*report)(struct workload_run *run, const struct op_source_reporter *reporter);
 };
 
+/* A uint64_t in a workload's counts, of which so many are told for a unit of work. */
+struct workload_sum {
+	const char *name, *meaning;
+	size_t offset;
+};
+
+void workload_sums_report(const struct op_source_reporter *reporter,
+			  const struct workload_sum *sums, size_t sum_count, const void *counts);
+
 /* NULL: no such workload / after the last. */
 const struct workload *workload_find(const char *name);
 const struct workload *workload_at(size_t index);

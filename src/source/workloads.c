@@ -26,3 +26,14 @@ const struct workload *workload_find(const char *name)
 	}
 	return NULL;
 }
+
+void workload_sums_report(const struct op_source_reporter *reporter,
+			  const struct workload_sum *sums, size_t sum_count, const void *counts)
+{
+	for (size_t i = 0; i < sum_count; i++) {
+		const char *at = (const char *)counts + sums[i].offset;
+
+		reporter->figure(reporter->context, sums[i].name, sums[i].meaning,
+				 (double)*(const uint64_t *)at, true);
+	}
+}

@@ -157,9 +157,12 @@ static int step_count(const char *const *steps)
 	return count;
 }
 
-/* Is it ours, and do we know it? *version 0: it is empty. */
-static bool version_check(struct store *store, const char *const *steps, int64_t *version,
-			  struct error *error)
+/*
+ * Is it ours, and do we know it? *version 0: it is empty. In a transaction, so that what is read is of
+ * one moment: somebody may be making the file.
+ */
+static bool version_check_within(struct store *store, const char *const *steps, int64_t *version,
+				 struct error *error)
 {
 	int64_t application, tables;
 	int known = step_count(steps);
@@ -183,6 +186,16 @@ static bool version_check(struct store *store, const char *const *steps, int64_t
 	return true;
 }
 
+static bool version_check(struct store *store, const char *const *steps, int64_t *version,
+			  struct error *error)
+{
+	bool done = store_execute(store, "BEGIN", "cannot read", error) &&
+		    version_check_within(store, steps, version, error);
+
+	sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+	return done;
+}
+
 /* Someone else may be doing the same: whoever comes second finds it done. */
 static bool schema_raise(struct store *store, const char *const *steps, struct error *error)
 {
@@ -191,7 +204,7 @@ static bool schema_raise(struct store *store, const char *const *steps, struct e
 
 	if (!store_execute(store, "BEGIN IMMEDIATE", "cannot write", error))
 		return false;
-	if (!version_check(store, steps, &version, error))
+	if (!version_check_within(store, steps, &version, error))
 		goto undo;
 	for (; steps[version]; version++)
 		if (!store_execute(store, steps[version], "cannot bring up to date", error))

@@ -274,6 +274,68 @@ static double *side_values(const struct sides *sides, size_t side, struct compar
 	return values;
 }
 
+/*
+ * What a kernel that was asked several times in one run (--runs) has shown: of the machine's counters the
+ * least and the most are known. How often it was asked; 1: this value is all there is.
+ */
+static uint64_t repetitions(const struct stored *run, const struct compared_row *row,
+			    enum counter_id *id)
+{
+	const struct result *result = &run->result;
+
+	return !row->stream && result->run_count > 1 && counter_find(id, row->figure)
+		       ? result->run_count
+		       : 1;
+}
+
+/* Widen the cell by it; *seen: how many values that makes. */
+static bool cell_widen(struct compared_cell *cell, const struct sides *sides, size_t side,
+		       const struct compared_row *row, uint64_t *seen)
+{
+	bool is_wider = false;
+
+	*seen = 0;
+	for (size_t i = 0; i < sides->at[side].count; i++) {
+		const struct stored *run = sides->at[side].runs[i];
+		enum counter_id id;
+		uint64_t times = repetitions(run, row, &id);
+		double low, high;
+
+		*seen += times;
+		if (times == 1)
+			continue;
+		low = (double)counter_get(&run->result.low, id);
+		high = (double)counter_get(&run->result.high, id);
+		cell->least = low < cell->least ? low : cell->least;
+		cell->most = high > cell->most ? high : cell->most;
+		is_wider = true;
+	}
+	return is_wider;
+}
+
+/*
+ * The interval between all that either side has shown. Two times five values that do not overlap come by
+ * chance once in 126 times, so that this is significant, too.
+ */
+static void cell_range(struct compared_cell *cell, const struct compared_cell *base, uint64_t seen,
+		       uint64_t base_seen)
+{
+	struct effect *ratio = &cell->ratio;
+	double notable = (double)CHANGE_NOTABLE_PPM / 1e6;
+
+	if (!(base->mean > 0))
+		return;
+	ratio->low = base->most > 0 ? cell->least / base->most - 1 : ratio->change;
+	ratio->high = base->least > 0 ? cell->most / base->least - 1 : ratio->change;
+	ratio->is_exact = false;
+	cell->has_interval = true;
+	if ((ratio->low <= 0 && ratio->high >= 0) ||
+	    (ratio->change < notable && ratio->change > -notable))
+		cell->verdict = CHANGE_UNCHANGED;
+	cell->is_significant = cell->verdict != CHANGE_UNCHANGED && seen >= CHANGE_SEEDS_MIN &&
+			       base_seen >= CHANGE_SEEDS_MIN;
+}
+
 static void cell_sum_up(struct compared_cell *cell, const double *values, size_t count)
 {
 	double sum = 0;
@@ -303,6 +365,8 @@ static struct effect effect_of(const struct sides *sides, size_t side, const dou
 static void row_fill(struct compared_row *row, const struct sides *sides, bool *says_something)
 {
 	double *base = side_values(sides, 0, row), floor = floor_of(sides, row->figure);
+	uint64_t base_seen = 0;
+	bool base_wider = false;
 
 	row->cells = memory_alloc(sides->count, sizeof(*row->cells));
 	row->more_is_better = is_better_more(row->figure);
@@ -310,10 +374,17 @@ static void row_fill(struct compared_row *row, const struct sides *sides, bool *
 	for (size_t i = 0; i < sides->count; i++) {
 		struct compared_cell *cell = &row->cells[i];
 		double *values = side_values(sides, i, row);
+		uint64_t seen = 0;
+		bool is_wider = false;
 
 		if (values) {
 			cell_sum_up(cell, values, sides->at[i].count);
+			is_wider = cell_widen(cell, sides, i, row, &seen);
 			*says_something |= cell->most > 0;
+		}
+		if (i == 0) {
+			base_seen = seen;
+			base_wider = is_wider;
 		}
 		if (values && base && i) {
 			struct effect judged =
@@ -322,6 +393,9 @@ static void row_fill(struct compared_row *row, const struct sides *sides, bool *
 			cell->ratio = effect_of(sides, i, base, values, 0, row->more_is_better);
 			cell->verdict = judged.verdict;
 			cell->is_significant = judged.is_significant;
+			cell->has_interval = sides->at[0].count + sides->at[i].count > 2;
+			if (is_wider || base_wider)
+				cell_range(cell, &row->cells[0], seen, base_seen);
 		}
 		memory_free(values);
 	}

@@ -78,6 +78,38 @@ assert told["explanation"]["reread_pages"] * 4096 == told["totals"]["reread_byte
 assert told["device"] is not None
 END
 
+# A kept run is done again as it was.
+export XDG_DATA_HOME=$scratch/data
+"$REFAULT" replay "$scratch/two.csv" --cgroup-limit 12MiB --policy linux-4.5 --policy linux-6.18,statistics=fresh --stream '^data=heap' >/dev/null
+exits 0 'the last run' "$REFAULT" explain @last --json
+ok 'is the last of the two' python3 - "$scratch/out" <<'END'
+import json, sys
+told = json.load(open(sys.argv[1]))
+assert told["machine"]["policy"] == "linux-6.18,statistics=fresh"
+assert [v["stream"] for v in told["explanation"]["victims"]] == ["heap"]
+END
+exits 0 'the one before' "$REFAULT" explain @-2 --stream heap
+says out 'policy linux-4.5'
+"$REFAULT" run pgbench-30 --set jobs.db.transactions=100 --set jobs.db.warm_up=0 >/dev/null
+exits 0 'one of a table of settings' "$REFAULT" explain @last --json
+cp "$scratch/out" "$scratch/told"
+exits 0 'shown' "$REFAULT" show @last --json
+ok 'is that one' python3 - "$scratch/told" "$scratch/out" <<'END'
+import json, sys
+told, shown = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+assert told["totals"] == shown["totals"] and told["machine"] == shown["machine"]
+END
+"$REFAULT" replay "$scratch/two.csv" --cgroup-limit 12MiB >/dev/null
+echo '4000000000,1,read,data/one,0,4096' >>"$scratch/two.csv"
+exits 2 'a trace that has changed' "$REFAULT" explain @last
+says err 'is not what it was'
+exits 2 'a run that is not there' "$REFAULT" explain @-99
+exits 2 'a memory for a run' "$REFAULT" explain @last --memory 1GiB
+says err 'says itself what it was'
+"$REFAULT" replay "$scratch/two.csv" --bare --pages 100 >/dev/null
+exits 2 'a plain cache' "$REFAULT" explain @last
+says err 'plain cache'
+
 exits 2 'no memory' "$REFAULT" explain "$scratch/two.csv"
 says err 'how much memory?'
 exits 2 'a stream that is not there' explain --stream lag

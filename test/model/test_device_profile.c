@@ -92,6 +92,29 @@ static void a_name_is_looked_for_and_the_nearest_is_said(void **state)
 	assert_non_null(strstr(error.message, "cannot read device ./nowhere.yaml"));
 }
 
+static void numbers_behind_a_name_are_other_ones(void **state)
+{
+	struct error error = {0};
+	struct device_profile *profile =
+		device_profile_load("vm-disk,request_max=64KiB,flush_time=2ms", &error);
+	struct device *device;
+
+	(void)state;
+	assert_non_null(profile);
+	assert_string_equal(device_profile_name(profile),
+			    "vm-disk,request_max=64KiB,flush_time=2ms");
+	device = device_create(profile, GIB, 1);
+	assert_int_equal(device_request_bytes_max(device), 64 * KIB);
+	device_destroy(device);
+	device_profile_free(profile);
+	assert_null(device_profile_load("vm-disk,flush_tim=2ms", &error));
+	assert_int_equal(error.kind, ERROR_INPUT);
+	assert_non_null(strstr(error.message, "flush_tim"));
+	assert_null(device_profile_load("vm-dis,flush_time=2ms", &error));
+	assert_non_null(strstr(error.message, "no device \"vm-dis\""));
+	assert_null(device_profile_load("vm-disk,flush_time=2ms,5", &error));
+}
+
 static void what_ships_loads_and_says_where_its_numbers_come_from(void **state)
 {
 	static const char *const wanted[] = {"gp3",      "hdd-5400",    "hdd-7200",     "instant",
@@ -217,6 +240,7 @@ int main(void)
 		cmocka_unit_test(a_mistake_has_its_place),
 		cmocka_unit_test(numbers_that_contradict_each_other_are_refused),
 		cmocka_unit_test(a_name_is_looked_for_and_the_nearest_is_said),
+		cmocka_unit_test(numbers_behind_a_name_are_other_ones),
 		cmocka_unit_test(what_ships_loads_and_says_where_its_numbers_come_from),
 		cmocka_unit_test(each_number_that_ships_has_its_source),
 		cmocka_unit_test(the_documentation_has_the_tables_of_the_code),

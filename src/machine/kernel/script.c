@@ -438,7 +438,10 @@ bool script_op(struct script *script, const struct op *op, uint32_t stream, uint
 	case OP_MMAP_READ:
 		return on_slot(&turn, name, CALL_TOUCH, error);
 	case OP_MMAP_WRITE:
-		turn.call.advice = 1;
+		turn.call.advice = CALL_WRITTEN_TO;
+		return on_slot(&turn, name, CALL_TOUCH, error);
+	case OP_MADVISE_RANDOM:
+		turn.call.advice = CALL_MAP_RANDOM;
 		return on_slot(&turn, name, CALL_TOUCH, error);
 	case OP_SYNC:
 		return send(&turn, CALL_SYNC, SLOT_NONE, NULL, NULL);

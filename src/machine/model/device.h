@@ -32,8 +32,9 @@ struct device_profile; /* the numbers: device/profile.h */
 struct device;
 
 /*
- * The profile of this name (one that ships) or in this file (it has a slash or ends in .yaml). NULL:
- * ERROR_INPUT, with the nearest name or the place of the mistake. Free with device_profile_free().
+ * The profile of this name (one that ships) or in this file (it has a slash or ends in .yaml); with
+ * ",KEY=VALUE" behind it, once or more, those numbers are other ones. NULL: ERROR_INPUT, with the
+ * nearest name or the place of the mistake. Free with device_profile_free().
  */
 struct device_profile *device_profile_load(const char *name, struct error *error);
 void device_profile_free(struct device_profile *profile);

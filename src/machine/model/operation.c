@@ -756,6 +756,9 @@ static bool carry_out_on_path(struct model *model, const struct op *op, struct e
 	case OP_FADVISE_RANDOM:
 		advise(model, op, node, CACHE_ADVICE_RANDOM);
 		break;
+	case OP_MADVISE_RANDOM:
+		advise(model, op, node, CACHE_ADVICE_MAP_RANDOM);
+		break;
 	case OP_FADVISE_SEQUENTIAL:
 		advise(model, op, node, CACHE_ADVICE_SEQUENTIAL);
 		break;

@@ -141,7 +141,7 @@ static void destroy(struct workload_run *run)
 	memory_free(pg->buffers.buckets);
 	memory_free(pg->checkpoint.sorted);
 	memory_free(pg->processes);
-	memory_free(pg->ready);
+	turns_deinit(&pg->turns);
 	memory_free(pg->oldest);
 	histogram_deinit(&pg->count.transaction);
 	histogram_deinit(&pg->count.commit);
@@ -231,12 +231,7 @@ static void progress(const struct workload_run *run, uint64_t *done, uint64_t *t
 
 /* ---- what it says in the end ---- */
 
-struct figure {
-	const char *name, *meaning;
-	size_t offset; /* in struct counts */
-};
-
-static const struct figure sums[] = {
+static const struct workload_sum sums[] = {
 #define SUM(name, field, meaning)                                                                  \
 	{                                                                                          \
 		name, meaning, offsetof(struct counts, field)                                      \
@@ -299,13 +294,7 @@ static void report(struct workload_run *run, const struct op_source_reporter *re
 	reporter->work(reporter->context, "transactions");
 	reporter->figure(reporter->context, "transactions", "transactions done",
 			 (double)pg->count.transactions, false);
-	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
-		uint64_t value;
-
-		value = *(const uint64_t *)((const char *)&pg->count + sums[i].offset);
-		reporter->figure(reporter->context, sums[i].name, sums[i].meaning, (double)value,
-				 true);
-	}
+	workload_sums_report(reporter, sums, sizeof(sums) / sizeof(sums[0]), &pg->count);
 	ratios_report(pg, reporter);
 	reporter->latency(reporter->context, "transaction", &pg->count.transaction);
 	reporter->latency(reporter->context, "commit", &pg->count.commit);

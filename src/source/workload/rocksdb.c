@@ -250,10 +250,7 @@ static void progress(const struct workload_run *run, uint64_t *done, uint64_t *t
 
 /* ---- what it says in the end ---- */
 
-static const struct {
-	const char *name, *meaning;
-	size_t offset; /* in struct counts */
-} sums[] = {
+static const struct workload_sum sums[] = {
 #define SUM(field, meaning)                                                                        \
 	{                                                                                          \
 #field, meaning, offsetof(struct counts, field)                                    \
@@ -284,10 +281,7 @@ static void report(struct workload_run *run, const struct op_source_reporter *re
 	reporter->work(reporter->context, "operations");
 	reporter->figure(reporter->context, "operations", "operations done",
 			 (double)count->operations, false);
-	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
-		reporter->figure(reporter->context, sums[i].name, sums[i].meaning,
-				 (double)*(const uint64_t *)((const char *)count + sums[i].offset),
-				 true);
+	workload_sums_report(reporter, sums, sizeof(sums) / sizeof(sums[0]), count);
 	if (elapsed_ns)
 		reporter->figure(reporter->context, "operations_per_second", "operations a second",
 				 (double)count->operations * 1e9 / (double)elapsed_ns, false);

@@ -1,91 +1,44 @@
 #include "source/workload/turns.h"
 
-#include <assert.h>
-
 #include "base/memory.h"
 
 void turns_init(struct turns *turns, uint32_t threads)
 {
-	turns->heap = memory_alloc(threads, sizeof(*turns->heap));
-	turns->place = memory_alloc(threads, sizeof(*turns->place));
-	turns->ready_ns = memory_alloc(threads, sizeof(*turns->ready_ns));
+	turns->ready = memory_alloc(threads, sizeof(*turns->ready));
+	turns->is_ready = memory_alloc(threads, sizeof(*turns->is_ready));
 	turns->count = 0;
 }
 
 void turns_deinit(struct turns *turns)
 {
-	memory_free(turns->heap);
-	memory_free(turns->place);
-	memory_free(turns->ready_ns);
+	memory_free(turns->ready);
+	memory_free(turns->is_ready);
 }
 
-static bool goes_before(const struct turns *turns, uint32_t a, uint32_t b)
+static inline bool goes_before(const struct turn_ready *a, const struct turn_ready *b)
 {
-	if (turns->ready_ns[a] != turns->ready_ns[b])
-		return turns->ready_ns[a] < turns->ready_ns[b];
-	return a < b;
+	return a->ns != b->ns ? a->ns < b->ns : a->thread < b->thread;
 }
 
-static void put(struct turns *turns, uint32_t at, uint32_t thread)
+static void ready_remove(struct turns *turns, uint32_t thread)
 {
-	turns->heap[at] = thread;
-	turns->place[thread] = at + 1;
-}
+	uint32_t at = 0;
 
-static void rise(struct turns *turns, uint32_t at, uint32_t thread)
-{
-	while (at > 0 && goes_before(turns, thread, turns->heap[(at - 1) / 2])) {
-		put(turns, at, turns->heap[(at - 1) / 2]);
-		at = (at - 1) / 2;
-	}
-	put(turns, at, thread);
-}
-
-static void sink(struct turns *turns, uint32_t at, uint32_t thread)
-{
-	for (;;) {
-		uint32_t child = at * 2 + 1;
-
-		if (child >= turns->count)
-			break;
-		if (child + 1 < turns->count &&
-		    goes_before(turns, turns->heap[child + 1], turns->heap[child]))
-			child++;
-		if (!goes_before(turns, turns->heap[child], thread))
-			break;
-		put(turns, at, turns->heap[child]);
-		at = child;
-	}
-	put(turns, at, thread);
+	while (turns->ready[at].thread != thread)
+		at++;
+	for (turns->count--; at < turns->count; at++)
+		turns->ready[at] = turns->ready[at + 1];
 }
 
 void turns_wake(struct turns *turns, uint32_t thread, uint64_t ns)
 {
-	uint64_t before = turns->ready_ns[thread];
+	struct turn_ready ready = {ns, thread};
+	uint32_t at;
 
-	turns->ready_ns[thread] = ns;
-	if (turns->place[thread] == 0)
-		rise(turns, turns->count++, thread);
-	else if (ns < before)
-		rise(turns, turns->place[thread] - 1, thread);
-	else
-		sink(turns, turns->place[thread] - 1, thread);
-}
-
-uint64_t turns_next_ns(const struct turns *turns)
-{
-	return turns->count ? turns->ready_ns[turns->heap[0]] : UINT64_MAX;
-}
-
-uint32_t turns_take(struct turns *turns)
-{
-	uint32_t first, last;
-
-	assert(turns->count > 0);
-	first = turns->heap[0];
-	last = turns->heap[--turns->count];
-	turns->place[first] = 0;
-	if (last != first)
-		sink(turns, 0, last);
-	return first;
+	if (turns->is_ready[thread])
+		ready_remove(turns, thread);
+	turns->is_ready[thread] = true;
+	for (at = turns->count++; at > 0 && goes_before(&turns->ready[at - 1], &ready); at--)
+		turns->ready[at] = turns->ready[at - 1];
+	turns->ready[at] = ready;
 }

@@ -1,6 +1,7 @@
 #include "machine/model/device/profile.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -65,15 +66,30 @@ static bool kind_choose(struct device_profile *profile, const struct yaml *yaml,
 		node->text, near ? ": nearest is \"" : "", near ? near : "", near ? "\"" : "");
 }
 
+/* "KEY=VALUE,KEY=VALUE": instead of, or besides, what the profile says. */
+static bool change(struct device_profile *profile, struct yaml *yaml, const char *changes,
+		   struct error *error)
+{
+	while (*changes) {
+		size_t length = strcspn(changes, ",");
+		const char *one = arena_text(&profile->arena, changes, length);
+
+		if (!yaml_set(yaml, one, error))
+			return false;
+		changes += length + (changes[length] == ',');
+	}
+	return true;
+}
+
 static bool parse(struct device_profile *profile, const char *text, size_t bytes,
-		  struct error *error)
+		  const char *changes, struct error *error)
 {
 	struct schema_table tables[2] = {device_profile_keys(profile)};
 	struct yaml yaml;
 	size_t count = 1;
 
 	if (!yaml_parse(&yaml, &profile->arena, profile->path, text, bytes, error) ||
-	    !kind_choose(profile, &yaml, error))
+	    !change(profile, &yaml, changes, error) || !kind_choose(profile, &yaml, error))
 		return false;
 	if (profile->kind) {
 		profile->parameters =
@@ -89,8 +105,8 @@ static bool parse(struct device_profile *profile, const char *text, size_t bytes
 		profile->kind->check(profile->parameters, &yaml, yaml.root, error));
 }
 
-struct device_profile *device_profile_read(const char *name, const char *text, size_t bytes,
-					   struct error *error)
+static struct device_profile *read_changed(const char *name, const char *text, size_t bytes,
+					   const char *changes, struct error *error)
 {
 	struct device_profile *profile = memory_alloc(1, sizeof(*profile));
 	const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
@@ -99,24 +115,48 @@ struct device_profile *device_profile_read(const char *name, const char *text, s
 	if (length > end && strcmp(base + length - end, ".yaml") == 0)
 		length -= end;
 	profile->name = arena_text(&profile->arena, base, length);
+	if (*changes) {
+		size_t size = length + strlen(changes) + sizeof(",");
+		char *both = arena_alloc(&profile->arena, size);
+
+		snprintf(both, size, "%.*s,%s", (int)length, base, changes);
+		profile->name = both;
+	}
 	profile->path = arena_text(&profile->arena, name, strlen(name));
 	profile->summary = profile->source = "";
-	if (parse(profile, text, bytes, error))
+	if (parse(profile, text, bytes, changes, error))
 		return profile;
 	device_profile_free(profile);
 	return NULL;
 }
 
+struct device_profile *device_profile_read(const char *name, const char *text, size_t bytes,
+					   struct error *error)
+{
+	return read_changed(name, text, bytes, "", error);
+}
+
 struct device_profile *device_profile_load(const char *name, struct error *error)
 {
 	struct device_profile *profile;
-	char path[PATH_MAX], *text;
-	size_t bytes;
+	char path[PATH_MAX], alone[PATH_MAX], *text;
+	size_t bytes, length = strcspn(name, ",");
+	const char *changes = name + length;
 
-	if (!shipped_device_find(path, sizeof(path), name, error) ||
+	/* A file's name may have a comma in it. */
+	if (!strchr(changes, '='))
+		length += strlen(changes);
+	changes = name[length] ? name + length + 1 : "";
+	if (length >= sizeof(alone)) {
+		error_input(error, "a device's name is shorter than %d bytes", PATH_MAX);
+		return NULL;
+	}
+	memcpy(alone, name, length);
+	alone[length] = '\0';
+	if (!shipped_device_find(path, sizeof(path), alone, error) ||
 	    !shipped_device_read(&text, &bytes, path, YAML_BYTES_MAX, error))
 		return NULL;
-	profile = device_profile_read(path, text, bytes, error);
+	profile = read_changed(path, text, bytes, changes, error);
 	memory_free(text);
 	return profile;
 }

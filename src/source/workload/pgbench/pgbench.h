@@ -23,6 +23,7 @@
 #include "op/op.h"
 #include "source/schema.h"
 #include "source/workload.h"
+#include "source/workload/turns.h"
 
 enum {
 	BLOCK_BYTES = 8192,
@@ -305,7 +306,6 @@ struct backend {
 struct process {
 	uint64_t ready_ns;
 	uint32_t index;
-	bool is_ready; /* or will be: in pg->ready */
 	enum wait_kind waits;
 	uint32_t waits_block;
 	uint32_t depth;
@@ -315,12 +315,6 @@ struct process {
 	uint64_t wal_segment;    /* it is that one */
 	bool is_under_way;       /* an op is */
 	struct backend *backend; /* NULL: a process of the server's own */
-};
-
-/* Who goes on when. */
-struct ready {
-	uint64_t ns;
-	uint32_t process;
 };
 
 /* Since counting began (after the warm-up). */
@@ -360,8 +354,7 @@ struct pgbench {
 
 	struct process *processes; /* clients' backends, then the server's own */
 	uint32_t process_count;
-	struct ready *ready; /* in order, the earliest last */
-	uint32_t ready_count;
+	struct turns turns;
 	struct op *op;      /* where the next one goes */
 	uint32_t under_way; /* ops */
 	uint32_t block_waiters;

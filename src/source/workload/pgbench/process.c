@@ -2,11 +2,9 @@
  * Who goes next: each process is a stack of routines that stops at an op, a wait or a sleep
  *
  * A routine is a switch over its own steps. It never blocks: it hands over an op and is called
- * again when that is done, or waits until another process wakes it. Those that are ready, or will be
- * at a known moment, are in a list, the earliest last, ties by number: whoever is woken goes next as
- * a rule, and is put in and taken off at its end. What is done at a later moment (a machine that
- * carries out one op at a time says at once when that will be) is only noted there, so that
- * everything happens in the order of time.
+ * again when that is done, or waits until another process wakes it. What is done at a later moment (a
+ * machine that carries out one op at a time says at once when that will be) is only noted in the
+ * turns, so that everything happens in the order of time.
  */
 #include "source/workload/pgbench/pgbench.h"
 
@@ -14,52 +12,17 @@
 
 #include "base/memory.h"
 
-static inline bool goes_before(const struct ready *a, const struct ready *b)
-{
-	return a->ns != b->ns ? a->ns < b->ns : a->process < b->process;
-}
-
-static void ready_add(struct pgbench *pg, struct ready ready)
-{
-	uint32_t at = pg->ready_count++;
-
-	for (; at > 0 && goes_before(&pg->ready[at - 1], &ready); at--)
-		pg->ready[at] = pg->ready[at - 1];
-	pg->ready[at] = ready;
-}
-
-static void ready_remove(struct pgbench *pg, uint32_t process)
-{
-	uint32_t at = 0;
-
-	while (pg->ready[at].process != process)
-		at++;
-	for (pg->ready_count--; at < pg->ready_count; at++)
-		pg->ready[at] = pg->ready[at + 1];
-}
-
 /* When the first one is ready; UINT64_MAX: not before an op under way is done. */
 static inline uint64_t first_ns(const struct pgbench *pg)
 {
-	return pg->ready_count && !pg->is_over ? pg->ready[pg->ready_count - 1].ns : UINT64_MAX;
-}
-
-static struct process *first_take(struct pgbench *pg)
-{
-	struct process *process = &pg->processes[pg->ready[--pg->ready_count].process];
-
-	process->is_ready = false;
-	return process;
+	return pg->is_over ? UINT64_MAX : turns_next_ns(&pg->turns);
 }
 
 void process_wake(struct pgbench *pg, struct process *process, uint64_t ns)
 {
-	if (process->is_ready)
-		ready_remove(pg, process->index);
 	process->ready_ns = ns;
 	process->waits = WAIT_NONE;
-	process->is_ready = true;
-	ready_add(pg, (struct ready){ns, process->index});
+	turns_wake(&pg->turns, process->index, ns);
 }
 
 enum turn process_sleep(struct pgbench *pg, struct process *process, uint64_t until_ns)
@@ -125,7 +88,7 @@ bool processes_next(struct pgbench *pg, uint64_t now_ns, struct op *op, uint64_t
 	assert(now_ns < UINT64_MAX);
 	pg->op = op;
 	while ((*next_ns = first_ns(pg)) <= now_ns) {
-		struct process *process = first_take(pg);
+		struct process *process = &pg->processes[turns_take(&pg->turns)];
 
 		assert(process->ready_ns >= pg->now_ns);
 		pg->now_ns = process->ready_ns;
@@ -161,7 +124,7 @@ void processes_init(struct pgbench *pg)
 	pg->process_count = clients + SERVER_PROCESSES;
 	pg->processes = memory_alloc(pg->process_count, sizeof(*pg->processes));
 	pg->oldest = memory_alloc(clients, sizeof(*pg->oldest));
-	pg->ready = memory_alloc(pg->process_count, sizeof(*pg->ready));
+	turns_init(&pg->turns, pg->process_count);
 	for (uint32_t i = 0; i < pg->process_count; i++) {
 		struct process *process = &pg->processes[i];
 
