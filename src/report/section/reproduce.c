@@ -51,7 +51,7 @@ static void run_row(const struct page *page, FILE *out, size_t index)
 	fputs("</td></tr>\n", out);
 }
 
-/* Of a single run, whose input is known as it was given. */
+/* Of a single run, whose command is known: a file of JSON does not tell a trace from a scenario. */
 static void next_write(const struct page *page, FILE *out)
 {
 	const struct report_options *options = &page->options[0];
@@ -61,7 +61,7 @@ static void next_write(const struct page *page, FILE *out)
 
 	if (!memory)
 		abort();
-	if (page->count == 1 && options->input)
+	if (page->count == 1 && json_object_get(page->runs[0].drawing, "is_trace"))
 		advice_command(memory, &page->runs[0].result, options);
 	fclose(memory);
 	if (*text) {
