@@ -15,6 +15,7 @@
 #include "cli/on_kernel.h"
 #include "cli/progress.h"
 #include "cli/subject.h"
+#include "cli/trace_input.h"
 #include "op/trace.h"
 #include "report/remedies.h"
 #include "report/report.h"
@@ -30,8 +31,9 @@ struct advise_arguments {
 	struct text_list inputs, streams, sets;
 	struct given memory, cgroup_limit, readahead, pinned, seed, device_size, processors,
 		recordsize, seeds, jobs;
-	const char *policy, *filesystem, *device, *stream_rule, *format, *columns, *only, *places;
-	bool lenient, json, confirm;
+	const char *policy, *filesystem, *device, *stream_rule, *only, *places;
+	bool json, confirm;
+	struct trace_input_arguments trace;
 	struct on_kernel_arguments kernel;
 };
 
@@ -77,13 +79,7 @@ static const struct option options[] = {
 	{"stream", 0, "REGEX=NAME",
 	 "paths of a trace that match are the stream NAME; may be repeated", OPTION_TEXTS,
 	 FIELD(streams), COMPLETE_NONE},
-	{"format", 0, "NAME",
-	 "what the trace is (`refault list formats`); recognised when not given", OPTION_TEXT,
-	 FIELD(format), COMPLETE_FORMAT},
-	{"columns", 0, "NAME=COLUMN[,...]", "of a text with a request in each row: what is where",
-	 OPTION_TEXT, FIELD(columns), COMPLETE_NONE},
-	{"lenient", 0, NULL, "skip rows that cannot be read and count them", OPTION_FLAG,
-	 FIELD(lenient), COMPLETE_NONE},
+	TRACE_INPUT_OPTIONS(advise_arguments, trace),
 	{"seed", 0, "N", "the first seed; 1, or the scenario's, when not given", OPTION_NUMBER,
 	 FIELD(seed), COMPLETE_NONE},
 	{"seeds", 0, "N",
@@ -120,7 +116,7 @@ struct plan {
 	struct arena arena;
 	/* what a trace's reader has to say; set by each run alike */
 	uint64_t skipped;
-	bool is_cut_off;
+	bool is_cut_off, has_warned;
 };
 
 /* ---- the subject ---- */
@@ -139,10 +135,7 @@ static bool scenario_make(struct plan *plan, struct error *error)
 			    : arguments->recordsize.given   ? "--recordsize"
 			    : arguments->stream_rule        ? "--streams"
 			    : arguments->streams.count      ? "--stream"
-			    : arguments->format             ? "--format"
-			    : arguments->columns            ? "--columns"
-			    : arguments->lenient            ? "--lenient"
-							    : NULL;
+							    : trace_input_given(&arguments->trace);
 
 	if (extra)
 		return error_input(error,
@@ -171,25 +164,12 @@ static bool trace_open_again(void *context, struct op_source **source, struct st
 {
 	const struct plan *plan = context;
 	const struct advise_arguments *arguments = plan->arguments;
-	bool own = !arguments->streams.count && !arguments->stream_rule;
-	const struct trace_options trace = {
-		.own_streams = own,
-		.format = arguments->format,
-		.columns = arguments->columns,
-		.lenient = arguments->lenient,
-	};
+	struct trace_options trace = trace_input_options(&arguments->trace);
 
-	*source = trace_open(plan->input, &trace, error);
+	trace.own_streams = !arguments->streams.count && !arguments->stream_rule;
+	*source = trace_input_open(plan->input, &trace, "there is nothing to advise", error);
 	if (!*source)
 		return false;
-	if (!trace_has_files(*source)) {
-		error_at(error, (*source)->name, 0, 0,
-			 "an %s trace is about objects, not about files: there is nothing to "
-			 "advise",
-			 (*source)->format);
-		op_source_destroy(*source);
-		return false;
-	}
 	if ((*source)->stream_names)
 		return true;
 	*streams = subject_streams(plan->rule, &arguments->streams, error);
@@ -205,6 +185,8 @@ static void trace_closed(void *context, struct op_source *source)
 	/* All runs read the same, each to its end. */
 	__atomic_store_n(&plan->skipped, trace_skipped(source), __ATOMIC_RELAXED);
 	__atomic_store_n(&plan->is_cut_off, trace_is_cut_off(source), __ATOMIC_RELAXED);
+	if (!__atomic_exchange_n(&plan->has_warned, true, __ATOMIC_RELAXED))
+		trace_input_warn(source);
 }
 
 static bool trace_make(struct plan *plan, struct error *error)
