@@ -10,12 +10,14 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "base/size.h"
+#include "cli/again.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/keep.h"
+#include "cli/kept.h"
 #include "cli/on_kernel.h"
 #include "cli/progress.h"
 #include "cli/subject.h"
-#include "cli/trace_input.h"
 #include "op/trace.h"
 #include "report/remedies.h"
 #include "report/report.h"
@@ -28,12 +30,11 @@
 enum { SEEDS = 5, SEEDS_MAX = 100, JOBS_MAX = 256, CONFIRM_MAX = 64 };
 
 struct advise_arguments {
-	struct text_list inputs, streams, sets;
-	struct given memory, cgroup_limit, readahead, pinned, seed, device_size, processors,
-		recordsize, seeds, jobs;
-	const char *policy, *filesystem, *device, *stream_rule, *only, *places;
+	struct text_list inputs;
+	struct subject_arguments subject;
+	struct given seeds, jobs;
+	const char *only, *places, *db;
 	bool json, confirm;
-	struct trace_input_arguments trace;
 	struct on_kernel_arguments kernel;
 };
 
@@ -42,46 +43,12 @@ struct advise_arguments {
 extern const struct command command_advise;
 
 static const struct option options[] = {
-	{"memory", 0, "SIZE", "of a trace: memory of the whole machine", OPTION_SIZE, FIELD(memory),
-	 COMPLETE_NONE},
-	{"cgroup-limit", 0, "SIZE", "of a trace: limit of a memory cgroup that holds the workload",
-	 OPTION_SIZE, FIELD(cgroup_limit), COMPLETE_NONE},
-	{"policy", 0, "NAME[,KEY=VALUE]...",
-	 "the rules that decide (`refault list policies`); the newest kernel's two lists, or the "
-	 "scenario's, when not given; with --confirm those of the kernel of this machine",
-	 OPTION_TEXT, FIELD(policy), COMPLETE_POLICY},
-	{"filesystem", 0, "NAME", "ext4, or the scenario's, when not given", OPTION_TEXT,
-	 FIELD(filesystem), COMPLETE_FILESYSTEM},
-	{"readahead", 0, "SIZE", "the device's readahead window; 128KiB when not given",
-	 OPTION_SIZE, FIELD(readahead), COMPLETE_NONE},
-	{"pinned", 0, "SIZE", "memory that is not cache, taken from the memory", OPTION_SIZE,
-	 FIELD(pinned), COMPLETE_NONE},
-	{"device", 0, "NAME",
-	 "a device, or a profile's file (`refault list devices`): then throughput and latencies "
-	 "are "
-	 "told, too",
-	 OPTION_TEXT, FIELD(device), COMPLETE_DEVICE},
-	{"device-size", 0, "SIZE", "how large it is; 512GiB when not given", OPTION_SIZE,
-	 FIELD(device_size), COMPLETE_NONE},
-	{"processors", 0, "N", "with a device: how many threads compute at once; 4 when not given",
-	 OPTION_NUMBER, FIELD(processors), COMPLETE_NONE},
-	{"recordsize", 0, "SIZE", "of zfs; 128KiB when not given", OPTION_SIZE, FIELD(recordsize),
-	 COMPLETE_NONE},
-	{"set", 0, "KEY=VALUE", "change a scenario before it is checked; may be repeated",
-	 OPTION_TEXTS, FIELD(sets), COMPLETE_NONE},
+	SUBJECT_OPTIONS(advise_arguments, subject, "", "REGEX=NAME",
+			"paths of a trace that match are the stream NAME; may be repeated"),
+	SUBJECT_TIME_OPTIONS(advise_arguments, subject),
 	{"only", 0, "REMEDY[,...]",
 	 "try these alone; docs/advise.md lists them, and a wrong name gets the nearest",
 	 OPTION_TEXT, FIELD(only), COMPLETE_NONE},
-	{"streams", 0, "class|path|thread",
-	 "who counts as one in a trace: paths that begin alike (when not given), each path, or "
-	 "each thread",
-	 OPTION_TEXT, FIELD(stream_rule), COMPLETE_WORDS},
-	{"stream", 0, "REGEX=NAME",
-	 "paths of a trace that match are the stream NAME; may be repeated", OPTION_TEXTS,
-	 FIELD(streams), COMPLETE_NONE},
-	TRACE_INPUT_OPTIONS(advise_arguments, trace),
-	{"seed", 0, "N", "the first seed; 1, or the scenario's, when not given", OPTION_NUMBER,
-	 FIELD(seed), COMPLETE_NONE},
 	{"seeds", 0, "N",
 	 "so many seeds where anything is drawn by lot; 5 when not given, which is the least that "
 	 "tells chance from effect",
@@ -98,17 +65,19 @@ static const struct option options[] = {
 	{"places", 0, "N[,...]", "with --confirm: only the remedies at these places of the answer",
 	 OPTION_TEXT, FIELD(places), COMPLETE_NONE},
 	ON_KERNEL_OPTIONS(advise_arguments, kernel),
+	STORE_OPTION(advise_arguments, db),
 	{"json", 0, NULL, "print JSON", OPTION_FLAG, FIELD(json), COMPLETE_NONE},
 	{0},
 };
 
 struct plan {
 	const struct advise_arguments *arguments;
-	const char *input;
-	bool is_scenario;
-	struct trial trial; /* of a scenario */
+	const struct subject_arguments *asked; /* the arguments', or the kept run's */
+	struct subject subject;
+	struct again again;               /* of a kept run */
+	struct advise_arguments repeated; /* what it had been asked */
+	bool is_again;
 	struct advise_options advise;
-	struct device_profile *device; /* of a trace */
 	enum stream_rule rule;
 	struct kernel_options kernel;
 	size_t confirm[CONFIRM_MAX];
@@ -116,63 +85,30 @@ struct plan {
 	struct arena arena;
 	/* what a trace's reader has to say; set by each run alike */
 	uint64_t skipped;
-	bool is_cut_off, has_warned;
+	bool is_cut_off;
 };
 
 /* ---- the subject ---- */
 
-static bool scenario_make(struct plan *plan, struct error *error)
+/* Who is a stream is what the trace says, unless somebody asked for something else. */
+static bool asks_for_streams(const struct plan *plan)
 {
-	const struct advise_arguments *arguments = plan->arguments;
-	struct model_options *model = &plan->advise.model;
-	const char *extra = arguments->memory.given         ? "--memory"
-			    : arguments->cgroup_limit.given ? "--cgroup-limit"
-			    : arguments->readahead.given    ? "--readahead"
-			    : arguments->pinned.given       ? "--pinned"
-			    : arguments->device             ? "--device"
-			    : arguments->device_size.given  ? "--device-size"
-			    : arguments->processors.given   ? "--processors"
-			    : arguments->recordsize.given   ? "--recordsize"
-			    : arguments->stream_rule        ? "--streams"
-			    : arguments->streams.count      ? "--stream"
-							    : trace_input_given(&arguments->trace);
-
-	if (extra)
-		return error_input(error,
-				   "%s is for a trace; a scenario says it itself (--set "
-				   "machine.memory=SIZE and the like change it)",
-				   extra);
-	plan->is_scenario = trial_open(&plan->trial, plan->input, arguments->sets.at,
-				       arguments->sets.count, error);
-	if (!plan->is_scenario)
-		return false;
-	*model = plan->trial.model;
-	plan->advise.scenario = &plan->trial.scenario;
-	plan->advise.scenario_name = plan->input;
-	plan->advise.sets = arguments->sets.at;
-	plan->advise.set_count = arguments->sets.count;
-	/* A job may do several things, each to files of its own. */
-	plan->advise.splits_classes = true;
-	if (arguments->seed.given)
-		model->seed = arguments->seed.value;
-	return !arguments->filesystem ||
-	       filesystem_choose(&model->filesystem, arguments->filesystem, error);
+	return plan->asked->streams.count || plan->asked->stream_rule;
 }
 
+/* The subject has one map of streams; here each run has one of its own, since they run at once. */
 static bool trace_open_again(void *context, struct op_source **source, struct stream_map **streams,
 			     struct error *error)
 {
 	const struct plan *plan = context;
-	const struct advise_arguments *arguments = plan->arguments;
-	struct trace_options trace = trace_input_options(&arguments->trace);
+	struct trace_options trace = trace_input_options(&plan->asked->trace);
 
-	trace.own_streams = !arguments->streams.count && !arguments->stream_rule;
-	*source = trace_input_open(plan->input, &trace, "there is nothing to advise", error);
-	if (!*source)
-		return false;
-	if ((*source)->stream_names)
-		return true;
-	*streams = subject_streams(plan->rule, &arguments->streams, error);
+	trace.own_streams = !asks_for_streams(plan);
+	*source =
+		trace_input_open(plan->subject.input, &trace, "there is nothing to advise", error);
+	if (!*source || (*source)->stream_names)
+		return *source != NULL;
+	*streams = subject_streams(plan->rule, &plan->asked->streams, error);
 	if (!*streams)
 		op_source_destroy(*source);
 	return *streams != NULL;
@@ -185,47 +121,74 @@ static void trace_closed(void *context, struct op_source *source)
 	/* All runs read the same, each to its end. */
 	__atomic_store_n(&plan->skipped, trace_skipped(source), __ATOMIC_RELAXED);
 	__atomic_store_n(&plan->is_cut_off, trace_is_cut_off(source), __ATOMIC_RELAXED);
-	if (!__atomic_exchange_n(&plan->has_warned, true, __ATOMIC_RELAXED))
-		trace_input_warn(source);
 }
 
-static bool trace_make(struct plan *plan, struct error *error)
+static bool can_be_read_again(const char *input, struct error *error)
 {
-	const struct advise_arguments *arguments = plan->arguments;
-	const struct subject_machine machine = {
-		.command = "advise",
-		.input = plan->input,
-		.memory = arguments->memory,
-		.cgroup_limit = arguments->cgroup_limit,
-		.readahead = arguments->readahead,
-		.pinned = arguments->pinned,
-		.seed = arguments->seed,
-		.device_size = arguments->device_size,
-		.processors = arguments->processors,
-		.recordsize = arguments->recordsize,
-		.filesystem = arguments->filesystem,
-		.device = arguments->device,
-	};
 	struct stat status;
 
-	if (arguments->sets.count)
-		return error_input(error, "--set changes a scenario, which %.100s is not",
-				   plan->input);
-	if (strcmp(plan->input, "-") == 0 ||
-	    (stat(plan->input, &status) == 0 && !S_ISREG(status.st_mode) &&
-	     !S_ISDIR(status.st_mode) && !S_ISBLK(status.st_mode)))
+	if (strcmp(input, "-") != 0 && (stat(input, &status) != 0 || S_ISREG(status.st_mode) ||
+					S_ISDIR(status.st_mode) || S_ISBLK(status.st_mode)))
+		return true;
+	return error_input(error,
+			   "%.200s can be read once only, and each remedy reads it again: give a "
+			   "file",
+			   input);
+}
+
+/* What the run was asked, read as if it had been asked here. */
+static bool again_make(struct plan *plan, struct error *error)
+{
+	const struct subject_arguments *asked = &plan->arguments->subject;
+	const char *name = plan->arguments->inputs.at[0];
+	bool wants_help;
+
+	if (asked->policy || asked->sets.count || asked->streams.count ||
+	    asked->machine.memory.given || asked->machine.cgroup_limit.given)
 		return error_input(error,
-				   "%.200s can be read once only, and each remedy reads it again: "
-				   "give a file",
-				   plan->input);
-	if (!subject_machine_apply(&machine, &plan->advise.model, &plan->device, error) ||
-	    !subject_stream_rule(&plan->rule, arguments->stream_rule, error))
+				   "a kept run says itself what it was: with %.40s there is "
+				   "no option about its machine",
+				   name);
+	if (!again_open(&plan->again, plan->arguments->db, name, error))
 		return false;
-	plan->advise.open = trace_open_again;
-	plan->advise.close = trace_closed;
-	plan->advise.context = plan;
-	plan->advise.splits_classes = !arguments->streams.count && !arguments->stream_rule;
-	return true;
+	plan->is_again = true;
+	if (!command_parse(command_find("advise"), &plan->repeated, (int)plan->again.word_count,
+			   (char **)(uintptr_t)plan->again.words, &wants_help, error))
+		return false;
+	plan->asked = &plan->repeated.subject;
+	return subject_open(&plan->subject, "advise", plan->repeated.inputs.at[0], plan->asked, 0,
+			    error) &&
+	       again_check(&plan->again, &plan->subject, error);
+}
+
+static bool subject_make(struct plan *plan, struct error *error)
+{
+	const char *input = plan->arguments->inputs.at[0];
+	struct advise_options *advise = &plan->advise;
+	struct subject *subject = &plan->subject;
+
+	plan->asked = &plan->arguments->subject;
+	if (again_is_run(input) ? !again_make(plan, error)
+				: !subject_open(subject, "advise", input, plan->asked, 0, error))
+		return false;
+	advise->input = subject->input;
+	advise->model = subject->model;
+	advise->model.streams = NULL;
+	if (subject->is_scenario) {
+		advise->scenario = &subject->trial.scenario;
+		advise->scenario_name = subject->input;
+		advise->sets = plan->asked->sets.at;
+		advise->set_count = plan->asked->sets.count;
+	} else {
+		advise->open = trace_open_again;
+		advise->close = trace_closed;
+		advise->context = plan;
+	}
+	/* A job may do several things, each to files of its own. */
+	advise->splits_classes = subject->is_scenario || !asks_for_streams(plan);
+	return subject->is_scenario ||
+	       (can_be_read_again(subject->input, error) &&
+		subject_stream_rule(&plan->rule, plan->asked->stream_rule, error));
 }
 
 /* ---- what is tried ---- */
@@ -301,18 +264,18 @@ static bool kernel_make(struct plan *plan, struct error *error)
 		return error_input(error,
 				   "--confirm: on the kernel the workload runs in a memory cgroup, "
 				   "and this is about a whole machine (%s)",
-				   plan->is_scenario ? "--set machine.cgroup_limit=SIZE"
-						     : "--cgroup-limit SIZE");
+				   plan->subject.is_scenario ? "--set machine.cgroup_limit=SIZE"
+							     : "--cgroup-limit SIZE");
 	if (geteuid() != 0)
 		return error_failed(error, "--confirm makes a memory cgroup and file systems, "
 					   "which takes root");
-	plan->kernel.clock = plan->is_scenario ? KERNEL_CLOCK_SCENARIO : KERNEL_CLOCK_NONE;
+	plan->kernel.clock = plan->subject.is_scenario ? KERNEL_CLOCK_SCENARIO : KERNEL_CLOCK_NONE;
 	if (!on_kernel_apply(&arguments->kernel, model, &plan->kernel, error) ||
 	    !places_parse(plan, error))
 		return false;
 	plan->kernel.interrupted = model->interrupted;
 	plan->advise.kernel = &plan->kernel;
-	return arguments->policy || uname(&name) != 0 ||
+	return plan->asked->policy || plan->is_again || uname(&name) != 0 ||
 	       validate_policy(&model->policy, name.release, plan->kernel.statistics, error);
 }
 
@@ -322,15 +285,8 @@ static bool plan_make(struct plan *plan, struct error *error)
 	struct advise_options *advise = &plan->advise;
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
-	advise->input = plan->input;
-	if (!(subject_is_scenario(plan->input) ? scenario_make(plan, error)
-					       : trace_make(plan, error)))
+	if (!subject_make(plan, error))
 		return false;
-	if (!plan->is_scenario || arguments->policy) {
-		if (!policy_options_parse(&advise->model.policy,
-					  arguments->policy ? arguments->policy : "", error))
-			return false;
-	}
 	return subject_number(&advise->seed_count, arguments->seeds, SEEDS, SEEDS_MAX, "--seeds",
 			      error) &&
 	       subject_number(&advise->thread_count, arguments->jobs,
@@ -342,15 +298,15 @@ static bool plan_make(struct plan *plan, struct error *error)
 
 static void print(const struct plan *plan, const struct advice *advice)
 {
-	static const char *const told[] = {"confirm", "places", "seeds", "jobs", "only", NULL};
+	static const char *const told[] = {"confirm", "places", NULL};
 	struct arena arena = {0};
 	struct text_list words = command_repeat(&command_advise, plan->arguments, told, &arena);
 	const struct report_options report = {
 		.colour = command_may_colour(stdout),
 		.skipped_rows = plan->skipped,
 		.is_cut_off = plan->is_cut_off,
-		.is_trace = !plan->is_scenario,
-		.input = plan->input,
+		.is_trace = !plan->subject.is_scenario,
+		.input = plan->arguments->inputs.at[0],
 		.words = words.at,
 		.word_count = words.count,
 	};
@@ -371,7 +327,6 @@ static int advise(const void *values)
 	bool done;
 	int code = 0;
 
-	plan.input = plan.arguments->inputs.at[0];
 	if (!plan_make(&plan, &error)) {
 		code = command_fail(&error);
 		goto out;
@@ -386,15 +341,16 @@ static int advise(const void *values)
 		print(&plan, &advice);
 		advice_deinit(&advice);
 	} else {
-		if (!plan.is_scenario)
-			trace_excerpt(plan.input, &error);
+		if (!plan.subject.is_scenario)
+			trace_excerpt(plan.subject.input, &error);
 		code = command_fail(&error);
 	}
 	interrupt_end();
 out:
-	if (plan.is_scenario)
-		trial_close(&plan.trial);
-	device_profile_free(plan.device);
+	subject_close(&plan.subject);
+	if (plan.is_again)
+		command_arguments_deinit(&command_advise, &plan.repeated);
+	again_close(&plan.again);
 	array_deinit(&plan.only);
 	arena_deinit(&plan.arena);
 	return code;
@@ -404,6 +360,7 @@ static const char *const usage[] = {
 	"advise TRACE (--memory SIZE | --cgroup-limit SIZE) [--device NAME] [--only REMEDY[,...]] "
 	"[--json]",
 	"advise SCENARIO [--set KEY=VALUE]... [--only REMEDY[,...]] [--json]",
+	"advise RUN [--only REMEDY[,...]] [--json]",
 	"advise TRACE|SCENARIO ... --confirm [--places N[,...]]",
 	NULL,
 };
@@ -434,12 +391,12 @@ const struct command command_advise = {
 		"lot, and with fresh and lazy statistics where the kernel has both. That nothing "
 		"helps, that this is not a caching problem, and how much memory would do are "
 		"answers, too. docs/advise.md says how it is ranked. Ctrl-C prints what is known "
-		"until then.",
+		"until then.\n\n" KEPT_NAMES,
 	.options = options,
 	.examples = examples,
 	.arguments_bytes = sizeof(struct advise_arguments),
 	.operands_offset = FIELD(inputs),
-	.operand = "TRACE|SCENARIO",
+	.operand = "TRACE|SCENARIO|RUN",
 	.operands_min = 1,
 	.operands_max = 1,
 	.operand_complete = COMPLETE_FILE,

@@ -2,8 +2,7 @@
 source test/tap.bash
 
 # The first remedy of a scenario: its id and its target ("-": the machine); or the headline's kind, where nothing helps.
-first() { local t0=$EPOCHREALTIME; first_ "$@"; echo "T $(echo "$EPOCHREALTIME - $t0" | bc) $1" >&2; }
-first_() { # NAME EXPECTED SCENARIO [OPTION]...
+first() { # NAME EXPECTED SCENARIO [OPTION]...
 	local name=$1 expected=$2 got
 	shift 2
 	got=$("$REFAULT" advise "$@" --json --seeds 1 2>"$scratch/err" | python3 -c '
@@ -19,13 +18,13 @@ first 'C01, DONTNEED on what others keep hot' 'no-dontneed hot' cases/c01-backup
 first 'C03, nothing is read twice' not-a-caching-problem cases/c03-dontneed-before-reading
 first 'C04, a merge' 'dontneed part' cases/c04-merge-plain
 first 'C07, DONTNEED on the page that is filled' 'dontneed-range all' cases/c07-log-shipper-whole
-first 'C10, a journal' 'dontneed wal' cases/c10-wal-recycle --only dontneed,direct,memory,readahead
+first 'C10, a journal' 'dontneed wal' cases/c10-wal-recycle --only dontneed
 first 'C15, a mapped index' 'random search' cases/c15-mmap-readahead --only random,readahead,memory,kernel
 first 'C17, a quarter of the pages' 'random reader' cases/c17-quarter-of-pages --only random,readahead
 first 'C22, small updates' 'random carbon' cases/c22-small-updates-default --only random,readahead
 first 'C24, names that are not there' 'cgroup nssdb' cases/c24-negative-dentries-1m --set machine.cgroup_limit=64MiB \
-	--set files.hot.size=25MiB --set files.missing.count=250000 --only cgroup,memory,cache-pressure
-first 'C29, a scan beside hot inodes' 'cgroup other' cases/c29-scan-beside-hot-inodes --only cgroup,cache-pressure
+	--set files.hot.size=25MiB --set files.missing.count=250000 --only cgroup
+first 'C29, a scan beside hot inodes' 'cgroup other' cases/c29-scan-beside-hot-inodes --only cgroup
 first 'C31, held open' out-of-memory cases/c31-held-open --set files.many.count=17000 --only readahead
 first 'C31, and more memory' 'memory -' cases/c31-held-open --set files.many.count=17000
 first 'C40, no problem' not-a-caching-problem cases/c40-active-counts-as-used --only memory,dontneed
@@ -85,6 +84,12 @@ told = json.load(open(sys.argv[1]))
 assert told["base"]["per_second"] > 0 and told["base"]["p99_ns"] > 0
 assert all(r["throughput"]["base"] > 0 for r in told["remedies"])
 END
+
+exits 0 'a run to be kept' "$REFAULT" replay "$scratch/scan.csv" --cgroup-limit 64MiB --db "$scratch/runs.db"
+exits 0 'a kept run' "$REFAULT" advise @last --db "$scratch/runs.db" --only cgroup
+says out 'scan: a memory cgroup of its own, 16MiB.'
+exits 2 'a kept run in another memory' "$REFAULT" advise @last --db "$scratch/runs.db" --cgroup-limit 1GiB
+says err 'a kept run says itself what it was'
 
 exits 2 'no input' "$REFAULT" advise
 exits 2 'no memory' "$REFAULT" advise "$scratch/scan.csv"
