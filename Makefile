@@ -139,6 +139,8 @@ $(BPF_SOURCES:%.bpf.c=$(OBJ)/%.o): $(OBJ)/%.o: %.c $(OBJ)/%.bpf.o $(BUILD)/flags
 
 # The script that it takes in as it is.
 $(OBJ)/src/machine/kernel/guest_init.o: src/machine/kernel/guest_init.sh
+# What every report holds.
+$(OBJ)/src/report/asset.o: $(wildcard src/report/asset/*)
 
 # The list of members: when a file goes, its object must leave the archive.
 $(OBJ)/members: FORCE

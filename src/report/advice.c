@@ -12,8 +12,7 @@
 #include "report/report.h"
 #include "report/table.h"
 
-/* Print `text` so that a shell reads it back as one word. */
-static void shell_word(FILE *out, const char *text)
+void shell_word(FILE *out, const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "._-/=,:@%+";
@@ -273,6 +272,20 @@ void advice_print(FILE *out, const struct result *result, const struct report_op
 	advice_write(memory, result, options);
 	fclose(memory);
 	print_joined(out, text);
+	free(text);
+}
+
+void advice_sentence(FILE *out, const struct result *result, const struct report_options *options)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *memory = open_memstream(&text, &bytes);
+
+	if (!memory)
+		return;
+	advice_write(memory, result, options);
+	fclose(memory);
+	fwrite(text, 1, strcspn(text, "\n"), out);
 	free(text);
 }
 

@@ -88,6 +88,22 @@ exits 0 'its summary' "$REFAULT" import --summary --json "$trace"
 at_least lost_events 1
 tap "$(grep -q '"coverage": 0\.[0-9]' "$scratch/out"; echo $?)" 'how much is explained is a number below 1 there'
 
+# Memory hangs on the buffer, not on how much is recorded: the recorder's own peak, after a flood and after one five times as long.
+peak() { # CALLS
+	"$REFAULT" record -o "$trace" --buffer 4MiB --pid $$ >"$scratch/out" 2>"$scratch/err" &
+	recorder=$!
+	for ((i = 0; i < 100; i++)); do
+		grep -q 'epoll\|ep_poll' "/proc/$recorder/wchan" && break
+		sleep 0.05
+	done
+	dd if=/dev/zero of="$disk/flood" bs=512 count="$1" conv=notrunc 2>/dev/null
+	awk '/^VmHWM/ { print $2 }' "/proc/$recorder/status"
+	kill -INT $recorder
+	wait $recorder
+}
+short=$(peak 50000) long=$(peak 250000)
+tap "$((0 + !(${short:-0} > 0 && ${long:-999999999} < short + 16384 && ${long:-999999999} < 131072)))" "memory is bounded: $short KiB, and $long KiB for five times as much"
+
 rm -f "$trace"
 exits 2 'no such program' "$REFAULT" record -o "$trace" -- no-such-program
 says err 'cannot run no-such-program'
