@@ -239,8 +239,8 @@ static void base_print(FILE *out, const struct advice *advice)
 		share_format(share, (uint64_t)advice->reread_bytes, (uint64_t)advice->read_bytes),
 		size_format(written, (uint64_t)advice->write_bytes));
 	if (advice->knows_time)
-		used += (size_t)snprintf(line + used, sizeof(line) - used, ", %s %s",
-					 number_format(number, advice->rate, VALUE_PER_SECOND),
+		used += (size_t)snprintf(line + used, sizeof(line) - used, ", %s %s/s",
+					 number_format(number, advice->rate, VALUE_COUNT),
 					 advice->work);
 	if (advice->knows_p99)
 		snprintf(line + used, sizeof(line) - used, ", p99 %s",
