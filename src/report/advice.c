@@ -275,18 +275,34 @@ void advice_print(FILE *out, const struct result *result, const struct report_op
 	free(text);
 }
 
-void advice_sentence(FILE *out, const struct result *result, const struct report_options *options)
+/* The sentence up to the newline, or the command behind it. */
+static void advice_part(FILE *out, const struct result *result,
+			const struct report_options *options, bool is_command)
 {
 	char *text = NULL;
-	size_t bytes;
+	size_t bytes, sentence;
 	FILE *memory = open_memstream(&text, &bytes);
 
 	if (!memory)
 		return;
 	advice_write(memory, result, options);
 	fclose(memory);
-	fwrite(text, 1, strcspn(text, "\n"), out);
+	sentence = strcspn(text, "\n");
+	if (!is_command)
+		fwrite(text, 1, sentence, out);
+	else if (text[sentence])
+		fputs(text + sentence + 1, out);
 	free(text);
+}
+
+void advice_sentence(FILE *out, const struct result *result, const struct report_options *options)
+{
+	advice_part(out, result, options, false);
+}
+
+void advice_command(FILE *out, const struct result *result, const struct report_options *options)
+{
+	advice_part(out, result, options, true);
 }
 
 void advice_side_by_side(FILE *out, const struct result *results, size_t count,

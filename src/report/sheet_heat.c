@@ -61,7 +61,7 @@ static struct heat_layout layout_of(const struct heat_chart *chart)
 		layout.is_turned = width > (layout.right - layout.left) / (double)columns;
 		layout.top = layout.is_turned ? 20 + width * 0.62 : 24;
 		if (layout.is_turned)
-			layout.right -= width * 0.5;
+			layout.right -= width * 0.78;
 	}
 	layout.bottom = layout.top + ROW * (double)chart->row_count;
 	return layout;

@@ -7,7 +7,7 @@
 #include "report/sheet.h"
 
 /* As wide as a column of the page. */
-enum { CHART_WIDTH = 560, CHART_NAME_COLUMNS = 18 };
+enum { CHART_WIDTH = 560, CHART_NAME_COLUMNS = 22 };
 
 /*
  * A chart is drawn into what sheet_chart_begin() returns. sheet_chart_end() puts it on the page in a <figure>

@@ -77,7 +77,7 @@ json.dump(page.data, sys.stdout)
 END
 page() { python3 "$scratch/check.py" "$@"; }
 ok 'it is whole, and alone' page "$scratch/one.html" "$hostile" '<i>2' 'Who evicted whom' 'How to repeat it' \
-	"refault replay $scratch/two.csv --cgroup-limit 12582912" 'nvme-tlc' '12 MiB (a memory cgroup'
+	"refault replay $scratch/two.csv --cgroup-limit 12582912" 'nvme-tlc' '12 MiB (a memory cgroup' 'Try: refault advise'
 page "$scratch/one.html" >"$scratch/held"
 "$REFAULT" show @last --json >"$scratch/shown"
 ok 'the result is in it as it was printed' python3 - "$scratch/held" "$scratch/shown" <<'END'

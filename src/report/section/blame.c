@@ -109,12 +109,35 @@ static double most_of(const struct page *page)
 	return (double)bytes_from_pages(most);
 }
 
+enum side { SIDE_VICTIM, SIDE_EVICTOR };
+
+/* Of those shown the ones that have something on this side: a row or column of nothing says nothing. */
+static size_t side_of(const struct result *result, const size_t *shown, size_t count,
+		      enum side side, size_t *at)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t sum = 0;
+
+		for (size_t k = 0; k < count; k++)
+			sum += side == SIDE_VICTIM ? pages_of(result, shown[i], shown[k])
+						   : pages_of(result, shown[k], shown[i]);
+		if (sum)
+			at[kept++] = shown[i];
+	}
+	return kept;
+}
+
 static void map_draw(const struct page *page, struct sheet *sheet, size_t run)
 {
 	const struct result *result = &page->runs[run].result;
-	size_t shown[SHOWN_MAX], count, all = shown_streams(result, shown, &count);
-	struct heat_row *rows = page_alloc(page, count, sizeof(*rows));
-	const char **columns = page_alloc(page, count, sizeof(*columns));
+	size_t shown[SHOWN_MAX], victims[SHOWN_MAX], evictors[SHOWN_MAX], count,
+		all = shown_streams(result, shown, &count),
+		rows_count = side_of(result, shown, count, SIDE_VICTIM, victims),
+		columns_count = side_of(result, shown, count, SIDE_EVICTOR, evictors);
+	struct heat_row *rows = page_alloc(page, rows_count, sizeof(*rows));
+	const char **columns = page_alloc(page, columns_count, sizeof(*columns));
 	struct heat_chart chart = {
 		.name = page_text(page, "blame-%zu", run + 1),
 		.title = page->count > 1 ? page_text(page, "Who evicted whom: %s", page->names[run])
@@ -127,23 +150,27 @@ static void map_draw(const struct page *page, struct sheet *sheet, size_t run)
 		.unit = AXIS_BYTES,
 		.columns = columns,
 		.rows = rows,
-		.row_count = count,
+		.row_count = rows_count,
 		.most = most_of(page),
 	};
 
 	if (all > count)
 		chart.caption = page_text(page, "%s The %zu of %zu streams with the most of it.",
 					  chart.caption, count, all);
-	for (size_t v = 0; v < count; v++) {
-		double *values = page_alloc(page, count, sizeof(*values));
+	for (size_t e = 0; e < columns_count; e++)
+		columns[e] = result->streams[evictors[e]].name;
+	for (size_t v = 0; v < rows_count; v++) {
+		double *values = page_alloc(page, columns_count, sizeof(*values));
 
-		for (size_t e = 0; e < count; e++)
-			values[e] = (double)bytes_from_pages(pages_of(result, shown[v], shown[e]));
-		columns[v] = result->streams[shown[v]].name;
-		rows[v] = (struct heat_row){
-			.name = result->streams[shown[v]].name, .values = values, .count = count};
+		for (size_t e = 0; e < columns_count; e++)
+			values[e] =
+				(double)bytes_from_pages(pages_of(result, victims[v], evictors[e]));
+		rows[v] = (struct heat_row){.name = result->streams[victims[v]].name,
+					    .values = values,
+					    .count = columns_count};
 	}
-	sheet_heat(sheet, &chart);
+	if (rows_count)
+		sheet_heat(sheet, &chart);
 }
 
 static void write(const struct page *page, struct sheet *sheet)

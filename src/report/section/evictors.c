@@ -52,11 +52,11 @@ static void write(const struct page *page, struct sheet *sheet)
 	}
 	rows[chart.row_count++] =
 		row_of(page, "read again", json_object_get(time, "reread_pages"), &chart.most);
-	chart.summary =
-		page_text(page, "By %s, over the run from left to right, %s operations a field.",
-			  rows[0].name,
-			  count_format(each, (uint64_t)json_integer_value(
-						     json_object_get(time, "operations_each"))));
+	chart.summary = page_text(
+		page, "Most by %s. The run goes from left to right, %s operations a field.",
+		rows[0].name,
+		count_format(each, (uint64_t)json_integer_value(
+					   json_object_get(time, "operations_each"))));
 	fputs("<div class=\"charts\">\n", sheet->html);
 	sheet_heat(sheet, &chart);
 	fputs("</div>\n", sheet->html);

@@ -51,6 +51,27 @@ static void run_row(const struct page *page, FILE *out, size_t index)
 	fputs("</td></tr>\n", out);
 }
 
+/* Of a single run, whose input is known as it was given. */
+static void next_write(const struct page *page, FILE *out)
+{
+	const struct report_options *options = &page->options[0];
+	char *text = NULL;
+	size_t bytes;
+	FILE *memory = open_memstream(&text, &bytes);
+
+	if (!memory)
+		abort();
+	if (page->count == 1 && options->input)
+		advice_command(memory, &page->runs[0].result, options);
+	fclose(memory);
+	if (*text) {
+		fputs("<h3>What to do next</h3>\n<pre tabindex=\"0\"><code>", out);
+		markup_text(out, text);
+		fputs("</code></pre>\n", out);
+	}
+	free(text);
+}
+
 static void write(const struct page *page, struct sheet *sheet)
 {
 	FILE *out = sheet->html;
@@ -73,6 +94,7 @@ static void write(const struct page *page, struct sheet *sheet)
 	for (size_t i = 0; i < page->count; i++)
 		run_row(page, out, i);
 	fputs("</tbody></table></div>\n", out);
+	next_write(page, out);
 }
 
 const struct section section_reproduce = {

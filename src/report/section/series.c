@@ -279,6 +279,8 @@ static void picture_of_one(const struct page *page, struct sheet *sheet,
 		if (has_line(result, &picture->lines[i], is_time))
 			series_add(page, &chart, series, result, &picture->lines[i], is_time,
 				   work_of(result, &picture->lines[i]));
+	if (picture->lines[0].of_interval == INTERVAL(work) && result->work)
+		chart.title = page_text(page, "Work done: %s in a second", result->work);
 	chart_finish(page, sheet, &chart, is_time);
 }
 
