@@ -665,9 +665,9 @@ static void task_goes_on(struct simulation *sim, uint32_t task)
 		uint32_t count;
 		bool is_awaited;
 
+		task_leaves(sim, at, next);
 		if (at->waits_for > 0 && next->begins_phase)
 			break;
-		task_leaves(sim, at, next);
 		/* The kernel's own threads keep as many under way as write-back does. */
 		if (task == KERNEL &&
 		    at->waits_for >= (at->io.depth ? at->io.depth : sim->background_depth))
