@@ -42,7 +42,7 @@ BUILD ?= build
 FLAVOUR := -O2
 endif
 
-PACKAGES := libzstd zlib liblzma libxxhash jansson libfyaml libbpf libelf
+PACKAGES := libzstd zlib liblzma libxxhash jansson libfyaml libbpf libelf sqlite3
 ifneq ($(filter-out clean format uninstall,$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell $(PKG_CONFIG) --exists $(PACKAGES) 2>/dev/null && echo yes),yes)
 $(error A library or pkg-config is missing ($(PACKAGES)): script/bootstrap installs them)
@@ -139,6 +139,8 @@ $(BPF_SOURCES:%.bpf.c=$(OBJ)/%.o): $(OBJ)/%.o: %.c $(OBJ)/%.bpf.o $(BUILD)/flags
 
 # The script that it takes in as it is.
 $(OBJ)/src/machine/kernel/guest_init.o: src/machine/kernel/guest_init.sh
+# What every report holds.
+$(OBJ)/src/report/asset.o: $(wildcard src/report/asset/*)
 
 # The list of members: when a file goes, its object must leave the archive.
 $(OBJ)/members: FORCE
@@ -160,9 +162,10 @@ ifeq ($(filter $(CURDIR)/%,$(abspath $(BUILD))),)
 	@ln -sfn $(CURDIR)/docs $(BUILD)/docs
 endif
 
+# SQLite could load extensions, which it only does when it is told to: without it the linker has no warning about dlopen().
 $(BUILD)/refault-static: $(MAIN) $(ROOMS)
 	$(call say,LINK,$@)
-	$(CC) $(ALL_LDFLAGS) -static -o $@ $(MAIN) $(ROOMS) $(STATIC_LIBS)
+	$(CC) $(ALL_LDFLAGS) -static -Wl,--wrap=dlopen,--defsym=__wrap_dlopen=0 -o $@ $(MAIN) $(ROOMS) $(STATIC_LIBS)
 
 # One object in which only refault_* is to be seen from outside, so that a static link cannot clash either.
 $(BUILD)/librefault.a: $(LIBRARY_OBJECTS) $(OBJ)/members

@@ -28,7 +28,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 # Seconds of processor and KiB of memory.
 run() { # TRANSACTIONS
-	/usr/bin/time -o "$scratch/time" -f '%U %S %M' build/refault run ./bench/pgbench_8000.yaml --set "jobs.db.transactions=$1" "${sets[@]}" --json >"$scratch/json"
+	/usr/bin/time -o "$scratch/time" -f '%U %S %M' build/refault run ./bench/pgbench_8000.yaml --set "jobs.db.transactions=$1" "${sets[@]}" --no-store --json >"$scratch/json"
 	awk '{print $1 + $2, $3}' "$scratch/time"
 }
 

@@ -6,6 +6,8 @@ REFAULT=${REFAULT:-$PWD/build/refault}
 [ -x "$REFAULT" ] || { echo "no program $REFAULT: make first"; exit 1; }
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
+# What is run here is not kept among the user's runs.
+export XDG_DATA_HOME=$scratch/data
 tap_count=0
 
 tap() { # STATUS NAME

@@ -104,6 +104,9 @@ bool cache_advise(struct cache *cache, uint32_t handle, enum cache_advice advice
 		open->is_random = false;
 		open->window = 2 * cache->readahead_pages;
 		break;
+	case CACHE_ADVICE_MAP_RANDOM:
+		open->map_is_random = true;
+		break;
 	case CACHE_ADVICE_NOREUSE:
 		open->is_noreuse = true;
 		break;

@@ -49,6 +49,12 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 		.noreuse_mapped = v[SWITCH_noreuse] == 1,
 		.referenced_on_first_use = v[SWITCH_referenced_on_first_use] == 0,
 		.vfs_cache_pressure = v[SWITCH_vfs_cache_pressure],
+		.dirty_limit_percent = v[SWITCH_dirty_ratio],
+		/* domain_dirty_limits(): half of the limit where it would not be below it. */
+		.dirty_background_percent =
+			v[SWITCH_dirty_background_ratio] >= v[SWITCH_dirty_ratio]
+				? v[SWITCH_dirty_ratio] / 2
+				: v[SWITCH_dirty_background_ratio],
 		.slab_by_priority = v[SWITCH_slab_target] == 1,
 		.slab_debt_scaled = v[SWITCH_slab_debt] == 1,
 		.inode_steals_pages = v[SWITCH_inode_with_pages] == 0,
@@ -261,7 +267,7 @@ bool cache_clock(struct cache *cache, uint64_t now_ns, struct cache_plan *plan)
 {
 	if (now_ns > cache->now_ns)
 		cache->now_ns = now_ns;
-	if (cache->rules.lazy_statistics &&
+	if (cache->rules.lazy_statistics && !cache->domain.publishing_is_told &&
 	    cache->now_ns - cache->domain.published_ns >= PUBLISH_SECONDS * NS_PER_SECOND)
 		cache_publish(cache);
 	return writeback_balance(cache, plan);

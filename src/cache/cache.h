@@ -192,6 +192,7 @@ enum cache_advice {
 	CACHE_ADVICE_NOREUSE,
 	CACHE_ADVICE_WILLNEED,
 	CACHE_ADVICE_DONTNEED,
+	CACHE_ADVICE_MAP_RANDOM, /* of the mapping: madvise(2) */
 };
 
 /*
@@ -423,6 +424,8 @@ uint64_t cache_memory_bytes(const struct cache *cache);
 void cache_other_slab(struct cache *cache, int64_t bytes);
 /* Lists are summed now, as reading memory.stat does (statistics=lazy). */
 void cache_publish(struct cache *cache);
+/* The same; and from now on nothing else sums them, not every 2 s either. */
+void cache_publish_told(struct cache *cache);
 /* False once the domain could not reclaim enough: a real kernel would have killed somebody. */
 bool cache_in_memory(const struct cache *cache);
 
@@ -463,13 +466,16 @@ struct cache_return {
 	uint32_t file;
 	/* pages aged out in between: with so many more it would have stayed; or unknown */
 	uint32_t distance_pages;
-	uint32_t evictor; /* the stream whose allocation forced it out */
+	uint32_t evictor;     /* the stream whose allocation forced it out */
+	uint64_t evicted_age; /* cache_age() just before its eviction, if the distance is known */
 };
 
 /* From now on, keep a list of them: as many as reread_bytes counts pages. The caller empties it. */
 void cache_returns_log(struct cache *cache);
 const struct cache_return *cache_returns(const struct cache *cache, size_t *count);
 void cache_returns_clear(struct cache *cache);
+/* Pages that have aged out so far: evicted, or activated (mm/workingset.c, nonresident_age). */
+uint64_t cache_age(const struct cache *cache);
 
 /* Walk everything and assert what must hold. */
 void cache_check(const struct cache *cache);

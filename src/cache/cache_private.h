@@ -223,7 +223,7 @@ struct open_file {
 	uint32_t window;           /* pages: 0, the device's, or twice that */
 	uint16_t mmap_miss;
 	uint8_t order;
-	bool is_random, is_noreuse;
+	bool is_random, is_noreuse, map_is_random;
 	uint32_t next_free;
 };
 
@@ -264,7 +264,8 @@ struct rules {
 		writeback_holds, elevator_cfq;
 	bool has_dontcache, direct_writes_buffered;
 	uint32_t open_file_bytes, transaction_blocks, journal_blocks, statistics_ops;
-	uint32_t charge_batch, read_batch, vfs_cache_pressure;
+	uint32_t charge_batch, read_batch, vfs_cache_pressure, dirty_background_percent,
+		dirty_limit_percent;
 	uint32_t shadow_shift; /* nodes kept: pages >> shift */
 	bool shadow_of_all;    /* pages: all LRU and slab, or files only */
 };
@@ -293,6 +294,7 @@ struct domain {
 	uint64_t activations_seen;     /* at the end of the last reclaim */
 	struct lists_summed published; /* what reclaim believes, when statistics are lazy */
 	uint64_t published_ns;
+	bool publishing_is_told; /* by cache_publish_told(): no timer does it */
 	uint64_t dirty_pages;
 	uint64_t pages_min, pages_low, pages_high; /* watermarks, free pages; whole machine only */
 	uint64_t debt_super, debt_shadow, debt_buffers, debt_arc; /* deferred slab work, objects */

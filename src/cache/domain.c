@@ -277,3 +277,11 @@ void cache_publish(struct cache *cache)
 				      domain->list_pages[LIST_ACTIVE], domain->activations};
 	domain->published_ns = cache->now_ns;
 }
+
+void cache_publish_told(struct cache *cache)
+{
+	if (!cache->rules.lazy_statistics)
+		return;
+	cache->domain.publishing_is_told = true;
+	cache_publish(cache);
+}

@@ -62,9 +62,10 @@ static bool fault(struct cache *cache, struct open_file *open, uint64_t index, b
 			return true;
 	}
 	if (!slot) {
-		if (open->mmap_miss < MISSES_MAX)
+		/* Before anything is counted: do_sync_mmap_readahead(), VM_RAND_READ. */
+		if (open->mmap_miss < MISSES_MAX && !open->map_is_random)
 			open->mmap_miss++;
-		if (open->mmap_miss <= LOTS_OF_MISSES && open->window > 0)
+		if (!open->map_is_random && open->mmap_miss <= LOTS_OF_MISSES && open->window > 0)
 			readahead_around(cache, open, index, plan);
 		cache_enter(cache, ALLOCATION_READ);
 		if (!cache_lookup(cache, open->file, index))
@@ -77,9 +78,10 @@ static bool fault(struct cache *cache, struct open_file *open, uint64_t index, b
 	} else {
 		/* Looked up to be kept: filemap_fault(), 6.14. */
 		page_keep(cache, slot);
-		if (open->mmap_miss > 0)
+		/* do_async_mmap_readahead() */
+		if (open->mmap_miss > 0 && !open->map_is_random)
 			open->mmap_miss--;
-		if (cache->queue.pages[slot].bits & PAGE_MARKER) {
+		if (!open->map_is_random && cache->queue.pages[slot].bits & PAGE_MARKER) {
 			/* The fault holds the page: reading ahead must not evict it. */
 			cache->queue.pages[slot].bits |= PAGE_LOCKED;
 			readahead_async(cache, open, slot, index, open->window, plan);

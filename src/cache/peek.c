@@ -57,12 +57,21 @@ void cache_returns_clear(struct cache *cache)
 void page_log_return(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t low,
 		     uint16_t high)
 {
+	uint32_t distance = ((uint32_t)cache->domain.age - low) & LOW_MASK;
+	bool is_known = high & HIGH_SHADOW;
+
 	*array_push(&cache->returns) = (struct cache_return){
 		.index = page_index,
 		.file = file,
-		.distance_pages = high & HIGH_SHADOW
-					  ? ((uint32_t)cache->domain.age - low) & LOW_MASK
-					  : CACHE_DISTANCE_UNKNOWN,
+		.distance_pages = is_known ? distance : CACHE_DISTANCE_UNKNOWN,
 		.evictor = high & HIGH_EVICTOR_MASK,
+		.evicted_age = is_known ? cache->domain.age - distance -
+						  (cache->rules.age_stored_first ? 0 : 1)
+					: 0,
 	};
+}
+
+uint64_t cache_age(const struct cache *cache)
+{
+	return cache->domain.age;
 }

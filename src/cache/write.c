@@ -46,22 +46,17 @@ static bool write_must_read(struct cache *cache, uint32_t file, uint64_t index, 
 	return page_is_stored(cache, file, index);
 }
 
-static bool page_was_evicted(struct cache *cache, uint32_t file, uint64_t index, uint32_t *evictor)
-{
-	uint32_t node = cache_node_find(cache, file, index);
-	uint16_t high = node ? index_node(&cache->index, node)->high[index % NODE_PAGES] : 0;
-
-	*evictor = high & HIGH_EVICTOR_MASK;
-	return high != 0;
-}
-
 static void write_fetch(struct cache *cache, uint32_t file, uint64_t index, struct cache_plan *plan)
 {
-	uint32_t evictor;
+	uint32_t node = cache_node_find(cache, file, index);
+	const struct node *at = node ? index_node(&cache->index, node) : NULL;
+	uint16_t high = at ? at->high[index % NODE_PAGES] : 0;
 
-	if (page_was_evicted(cache, file, index, &evictor)) {
+	if (high) {
 		cache_counted(cache)->reread_bytes += PAGE_BYTES;
-		cache->blame[cache->stream * CACHE_STREAMS + evictor]++;
+		cache->blame[cache->stream * CACHE_STREAMS + (high & HIGH_EVICTOR_MASK)]++;
+		if (cache->logs_returns)
+			page_log_return(cache, file, index, at->low[index % NODE_PAGES], high);
 	}
 	cache_counted(cache)->page_misses++;
 	plan_fetch(cache, plan, file, index, 1);

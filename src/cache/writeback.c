@@ -11,7 +11,7 @@
 
 #include "cache/cache_private.h"
 
-enum { EXPIRE_SECONDS = 30, PERIODIC_SECONDS = 5, BACKGROUND_PERCENT = 10, LIMIT_PERCENT = 20 };
+enum { EXPIRE_SECONDS = 30, PERIODIC_SECONDS = 5 };
 enum { RANGE_CHUNKS = 4, DIRTY_SCOPE = 8, TURN_PAGES_MIN = 1024 };
 
 /* ---- dirty files: since when, and whether the flusher has them ---- */
@@ -376,14 +376,16 @@ static bool over_background_limit(const struct cache *cache)
 	const struct domain *domain = &cache->domain;
 
 	return !domain->is_cgroup &&
-	       domain->dirty_pages > dirtyable_pages(domain) / 100 * BACKGROUND_PERCENT;
+	       domain->dirty_pages >
+		       dirtyable_pages(domain) / 100 * cache->rules.dirty_background_percent;
 }
 
 uint64_t cache_dirty_allowed(const struct cache *cache)
 {
 	if (cache->domain.is_cgroup)
 		return UINT64_MAX;
-	return dirtyable_pages(&cache->domain) / 200 * (BACKGROUND_PERCENT + LIMIT_PERCENT);
+	return dirtyable_pages(&cache->domain) / 200 *
+	       (cache->rules.dirty_background_percent + cache->rules.dirty_limit_percent);
 }
 
 /* What was written during reclaim: its bytes and, if the caller asks for them, its runs. */
@@ -429,7 +431,8 @@ size_t cache_flushed(struct cache *cache, struct cache_run *runs, size_t most)
 uint64_t cache_flusher_pace(struct cache *cache, uint64_t bytes_per_s)
 {
 	uint64_t pages = bytes_per_s / PAGE_BYTES / 2,
-		 share = dirtyable_pages(&cache->domain) / 100 * LIMIT_PERCENT / DIRTY_SCOPE;
+		 share = dirtyable_pages(&cache->domain) / 100 * cache->rules.dirty_limit_percent /
+			 DIRTY_SCOPE;
 
 	pages = pages < share ? pages : share;
 	cache->flusher.chunk_pages = (pages + TURN_PAGES_MIN) / TURN_PAGES_MIN * TURN_PAGES_MIN;

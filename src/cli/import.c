@@ -12,6 +12,8 @@
 #include "base/size.h"
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/trace_input.h"
+#include "op/carried.h"
 #include "op/summary.h"
 #include "op/trace.h"
 #include "report/report.h"
@@ -19,8 +21,9 @@
 
 struct import_arguments {
 	struct text_list files;
-	const char *format, *columns, *output;
-	bool lenient, summary, json;
+	const char *output;
+	bool summary, json;
+	struct trace_input_arguments trace;
 };
 
 #define FIELD(name) offsetof(struct import_arguments, name)
@@ -29,19 +32,10 @@ static const struct option options[] = {
 	{"output", 'o', "TRACE",
 	 "the native trace to write; nothing is left of it if the import fails", OPTION_TEXT,
 	 FIELD(output), COMPLETE_FILE},
-	{"format", 0, "NAME", "what FILE is (`refault list formats`); recognised when not given",
-	 OPTION_TEXT, FIELD(format), COMPLETE_FORMAT},
-	{"columns", 0, "NAME=COLUMN[,...]",
-	 "of a text with a request in each row: what is where, as in "
-	 "time=1,op=2,offset=3,bytes=4,unit=512",
-	 OPTION_TEXT, FIELD(columns), COMPLETE_NONE},
+	TRACE_INPUT_OPTIONS(import_arguments, trace),
 	{"summary", 0, NULL,
 	 "print what the trace asks for: reads, writes, bytes, files, span; -o is not needed then",
 	 OPTION_FLAG, FIELD(summary), COMPLETE_NONE},
-	{"lenient", 0, NULL,
-	 "skip rows that cannot be read (but of a hundred not more than one) and count them; of a "
-	 "trace that was cut off, keep what can be read",
-	 OPTION_FLAG, FIELD(lenient), COMPLETE_NONE},
 	{"json", 0, NULL, "print JSON", OPTION_FLAG, FIELD(json), COMPLETE_NONE},
 	{0},
 };
@@ -98,15 +92,51 @@ static bool is_same_file(const char *a, const char *b)
 	       first.st_ino == second.st_ino;
 }
 
+/* What it tells of itself, or what it is imported from; and the streams that it names. */
+static bool head_write(struct trace_writer *writer, const struct op_source *source,
+		       struct error *error)
+{
+	struct fact_text facts = {0};
+	struct trace_head head = {
+		.stream_names = source->stream_names,
+		.stream_count = source->stream_count,
+	};
+	bool done;
+
+	if (!*trace_facts(source))
+		fact_add(&facts, "imported_from", "%s", source->format);
+	fact_lines_add(&facts, trace_facts(source));
+	head.facts = fact_text(&facts);
+	done = trace_writer_head(writer, &head, error);
+	fact_text_deinit(&facts);
+	return done;
+}
+
+/* What its reader found, and what it told of itself behind its head. */
+static bool tail_write(struct trace_writer *writer, const struct op_source *source,
+		       size_t head_bytes, struct error *error)
+{
+	struct fact_text facts = {0};
+	bool done;
+
+	carried_notes(&facts, source);
+	fact_lines_add(&facts, trace_facts(source) + head_bytes);
+	done = trace_writer_tail(writer, fact_text(&facts), error);
+	fact_text_deinit(&facts);
+	return done;
+}
+
 /* Read all ops, and write them if there is a writer. On a failure outcome->ops is how many came. */
 static bool copy(const struct import_arguments *arguments, struct op_source *source,
 		 struct trace_writer *writer, struct progress *progress, struct outcome *outcome,
 		 struct error *error)
 {
+	size_t head_bytes = strlen(trace_facts(source)), got;
 	struct op ops[BATCH];
-	size_t got;
 	bool done;
 
+	if (writer && !head_write(writer, source, error))
+		return false;
 	while ((done = op_source_next(source, ops, BATCH, &got, error)) && got) {
 		uint64_t at = 0, total = 0;
 
@@ -120,7 +150,7 @@ static bool copy(const struct import_arguments *arguments, struct op_source *sou
 		progress_update(progress, at, total, outcome->ops, 0);
 	}
 	progress_end(progress);
-	return done;
+	return done && (!writer || tail_write(writer, source, head_bytes, error));
 }
 
 static bool output_check(const struct import_arguments *arguments, struct error *error)
@@ -147,19 +177,16 @@ static bool import_file(const struct import_arguments *arguments, struct outcome
 			struct error *error)
 {
 	struct progress progress;
-	const struct trace_options trace_options = {
-		.format = arguments->format,
-		.columns = arguments->columns,
-		.lenient = arguments->lenient,
-		.progress = progress_reading,
-		.progress_context = &progress,
-	};
+	struct trace_options trace_options = trace_input_options(&arguments->trace);
 	struct trace_writer *writer = NULL;
 	struct stat status;
 
 	if (!output_check(arguments, error))
 		return false;
 	progress_begin(&progress, arguments->output ? "importing" : "reading");
+	trace_options.own_streams = true;
+	trace_options.progress = progress_reading;
+	trace_options.progress_context = &progress;
 	outcome->source = trace_open(arguments->files.at[0], &trace_options, error);
 	if (!outcome->source)
 		return false;
@@ -234,7 +261,7 @@ static int import_fail(const struct import_arguments *arguments, const struct ou
 	int code = command_fail(error);
 	char ops[2 * SIZE_TEXT_BYTES];
 
-	if (error->kind != ERROR_INPUT || !outcome->source || arguments->lenient)
+	if (error->kind != ERROR_INPUT || !outcome->source || arguments->trace.lenient)
 		return code;
 	if (outcome->ops && arguments->output)
 		fprintf(stderr,
@@ -264,7 +291,7 @@ static int import(const void *values)
 			print(arguments, &outcome);
 		/* The text summary has them all. */
 		if (arguments->json || !arguments->summary)
-			(void)trace_warnings_print(stderr, outcome.source, "refault: warning: ");
+			trace_input_warn(outcome.source);
 	}
 	op_source_destroy(outcome.source);
 	trace_summary_deinit(&outcome.summary);

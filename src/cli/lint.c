@@ -1,27 +1,20 @@
 /*
  * refault lint: what a trace or a scenario does without need, with its place
  */
-#include <string.h>
-#include <sys/stat.h>
-
-#include "base/memory.h"
 #include "base/size.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "machine/model/device.h"
+#include "cli/subject.h"
 #include "op/trace.h"
 #include "report/lint.h"
 #include "report/report.h"
-#include "source/player.h"
 #include "study/lint.h"
-#include "study/trial.h"
 
 struct lint_arguments {
-	struct text_list inputs, streams, sets;
-	struct given memory, cgroup_limit, readahead, pinned, seed;
-	const char *policy, *filesystem, *stream_rule, *format;
-	bool lenient, json;
+	struct text_list inputs;
+	struct subject_arguments subject;
+	bool json;
 };
 
 #define FIELD(name) offsetof(struct lint_arguments, name)
@@ -30,196 +23,42 @@ struct lint_arguments {
 #define MEMORY_PLENTY (64 * GIB)
 
 static const struct option options[] = {
-	{"memory", 0, "SIZE",
-	 "of a trace: memory of the whole machine; 64GiB when not given, and then little is "
-	 "evicted",
-	 OPTION_SIZE, FIELD(memory), COMPLETE_NONE},
-	{"cgroup-limit", 0, "SIZE", "of a trace: limit of a memory cgroup that holds the workload",
-	 OPTION_SIZE, FIELD(cgroup_limit), COMPLETE_NONE},
-	{"policy", 0, "NAME[,KEY=VALUE]...",
-	 "the rules that decide (`refault list policies`); the newest kernel's two lists, or the "
-	 "scenario's, when not given",
-	 OPTION_TEXT, FIELD(policy), COMPLETE_POLICY},
-	{"filesystem", 0, "NAME", "ext4, or the scenario's, when not given", OPTION_TEXT,
-	 FIELD(filesystem), COMPLETE_FILESYSTEM},
-	{"readahead", 0, "SIZE", "the device's readahead window; 128KiB when not given",
-	 OPTION_SIZE, FIELD(readahead), COMPLETE_NONE},
-	{"pinned", 0, "SIZE", "memory that is not cache, taken from the memory", OPTION_SIZE,
-	 FIELD(pinned), COMPLETE_NONE},
-	{"set", 0, "KEY=VALUE", "change a scenario before it is checked; may be repeated",
-	 OPTION_TEXTS, FIELD(sets), COMPLETE_NONE},
-	{"streams", 0, "class|path|thread",
-	 "who counts as one in a trace: paths that begin alike (when not given), each path, or "
-	 "each "
-	 "thread",
-	 OPTION_TEXT, FIELD(stream_rule), COMPLETE_WORDS},
-	{"stream", 0, "REGEX=NAME",
-	 "paths of a trace that match are the stream NAME; may be repeated", OPTION_TEXTS,
-	 FIELD(streams), COMPLETE_NONE},
-	{"format", 0, "NAME",
-	 "what the trace is (`refault list formats`); recognised when not given", OPTION_TEXT,
-	 FIELD(format), COMPLETE_FORMAT},
-	{"lenient", 0, NULL, "skip rows that cannot be read and count them", OPTION_FLAG,
-	 FIELD(lenient), COMPLETE_NONE},
-	{"seed", 0, "N", "seed of whatever is drawn by lot; 1, or the scenario's, when not given",
-	 OPTION_NUMBER, FIELD(seed), COMPLETE_NONE},
+	SUBJECT_OPTIONS(lint_arguments, subject,
+			"; 64GiB when not given, and then little is evicted", "REGEX=NAME",
+			"paths of a trace that match are the stream NAME; may be repeated"),
 	{"json", 0, NULL, "print JSON", OPTION_FLAG, FIELD(json), COMPLETE_NONE},
 	{0},
 };
 
 struct plan {
 	const struct lint_arguments *arguments;
-	const char *input;
-	bool is_scenario;
-	struct trial trial; /* of a scenario */
-	struct model_options model;
-	struct stream_map *streams;
+	struct subject subject;
 	uint64_t skipped;
 	bool is_cut_off;
 };
 
-static bool ends_in(const char *text, const char *end)
-{
-	size_t bytes = strlen(text), end_bytes = strlen(end);
-
-	return bytes >= end_bytes && strcmp(text + bytes - end_bytes, end) == 0;
-}
-
-/* A file that is there is what it looks like; a name without one is a scenario that ships. */
-static bool is_scenario(const char *name)
-{
-	struct stat status;
-
-	return ends_in(name, ".yaml") || ends_in(name, ".yml") ||
-	       (strcmp(name, "-") != 0 && stat(name, &status) != 0 && !strstr(name, ".csv") &&
-		!strstr(name, ".rft"));
-}
-
-static bool scenario_make(struct plan *plan, struct error *error)
-{
-	const struct lint_arguments *arguments = plan->arguments;
-	const char *extra = arguments->memory.given         ? "--memory"
-			    : arguments->cgroup_limit.given ? "--cgroup-limit"
-			    : arguments->readahead.given    ? "--readahead"
-			    : arguments->pinned.given       ? "--pinned"
-			    : arguments->stream_rule        ? "--streams"
-			    : arguments->streams.count      ? "--stream"
-			    : arguments->format             ? "--format"
-			    : arguments->lenient            ? "--lenient"
-							    : NULL;
-
-	if (extra)
-		return error_input(error,
-				   "%s is for a trace; a scenario says it itself (--set "
-				   "machine.memory=SIZE and the like change it)",
-				   extra);
-	plan->is_scenario = trial_open(&plan->trial, plan->input, arguments->sets.at,
-				       arguments->sets.count, error);
-	if (!plan->is_scenario)
-		return false;
-	plan->model = plan->trial.model;
-	/* Nobody waits here: what is found does not hang on how fast a device is. */
-	plan->model.device = NULL;
-	if (arguments->seed.given)
-		plan->model.seed = arguments->seed.value;
-	if (arguments->filesystem &&
-	    !filesystem_choose(&plan->model.filesystem, arguments->filesystem, error))
-		return false;
-	return !arguments->policy ||
-	       policy_options_parse(&plan->model.policy, arguments->policy, error);
-}
-
-static bool streams_make(struct plan *plan, struct error *error)
-{
-	static const char *const rules[] = {"class", "path", "thread"};
-	const struct lint_arguments *arguments = plan->arguments;
-	enum stream_rule rule = STREAM_BY_CLASS;
-
-	if (arguments->stream_rule) {
-		for (rule = STREAM_BY_CLASS; rule <= STREAM_BY_THREAD; rule++) {
-			if (strcmp(rules[rule], arguments->stream_rule) == 0)
-				break;
-		}
-		if (rule > STREAM_BY_THREAD)
-			return error_input(error,
-					   "no streams \"%.80s\" (there are class, path, thread)",
-					   arguments->stream_rule);
-	}
-	plan->streams = stream_map_create(rule);
-	for (size_t i = 0; i < arguments->streams.count; i++) {
-		if (!stream_map_add(plan->streams, arguments->streams.at[i], error))
-			return false;
-	}
-	plan->model.streams = plan->streams;
-	return true;
-}
-
-static bool trace_make(struct plan *plan, struct error *error)
-{
-	const struct lint_arguments *arguments = plan->arguments;
-	struct model_options *model = &plan->model;
-
-	if (arguments->sets.count)
-		return error_input(error, "--set changes a scenario, which %.100s is not",
-				   plan->input);
-	if (arguments->memory.given && arguments->cgroup_limit.given)
-		return error_input(error,
-				   "--memory (a whole machine) and --cgroup-limit (a cgroup in it) "
-				   "are two different questions: give one");
-	if (arguments->readahead.given &&
-	    (arguments->readahead.value < PAGE_BYTES || arguments->readahead.value % PAGE_BYTES))
-		return error_input(error, "--readahead is in whole pages of 4KiB, at least one");
-	model->is_cgroup = arguments->cgroup_limit.given;
-	model->memory_bytes = arguments->cgroup_limit.given ? arguments->cgroup_limit.value
-			      : arguments->memory.given     ? arguments->memory.value
-							    : MEMORY_PLENTY;
-	model->pinned_bytes = arguments->pinned.value;
-	model->readahead_bytes = arguments->readahead.value;
-	model->device_bytes = MODEL_DEVICE_BYTES;
-	model->seed = arguments->seed.given ? arguments->seed.value : 1;
-	return filesystem_choose(&model->filesystem,
-				 arguments->filesystem ? arguments->filesystem : "ext4", error) &&
-	       policy_options_parse(&model->policy, arguments->policy ? arguments->policy : "",
-				    error) &&
-	       streams_make(plan, error);
-}
-
-static struct op_source *source_open(const struct plan *plan, struct error *error)
-{
-	const struct trace_options trace = {
-		.format = plan->arguments->format,
-		.lenient = plan->arguments->lenient,
-	};
-	struct op_source *source;
-
-	if (plan->is_scenario)
-		return scenario_source_create(&plan->trial.scenario, plan->model.seed, error);
-	source = trace_open(plan->input, &trace, error);
-	if (!source || trace_has_files(source))
-		return source;
-	error_at(error, source->name, 0, 0,
-		 "an %s trace is about objects, not about files: there are no habits in it",
-		 source->format);
-	op_source_destroy(source);
-	return NULL;
-}
-
 static bool plan_run(struct plan *plan, struct lint_report *report, struct result *result,
 		     struct error *error)
 {
-	struct op_source *source = source_open(plan, error);
+	struct model_options *model = &plan->subject.model;
+	struct op_source *source =
+		subject_source(&plan->subject, "there are no habits in it", error);
 	struct progress progress;
 	bool done;
 
 	if (!source)
 		return false;
+	/* Nobody waits here: what is found does not hang on how fast a device is. */
+	model->device = NULL;
 	progress_begin(&progress, "replaying");
-	plan->model.progress = progress.wanted ? progress_update : NULL;
-	plan->model.progress_context = &progress;
-	done = lint_source(&plan->model, source, report, result, error);
+	model->progress = progress.wanted ? progress_update : NULL;
+	model->progress_context = &progress;
+	done = lint_source(model, source, report, result, error);
 	progress_end(&progress);
 	plan->skipped = trace_skipped(source);
 	plan->is_cut_off = trace_is_cut_off(source);
+	if (done)
+		trace_input_warn(source);
 	op_source_destroy(source);
 	return done;
 }
@@ -231,8 +70,8 @@ static void print(const struct plan *plan, const struct lint_report *found,
 		.colour = command_may_colour(stdout),
 		.skipped_rows = plan->skipped,
 		.is_cut_off = plan->is_cut_off,
-		.is_trace = !plan->is_scenario,
-		.input = plan->input,
+		.is_trace = !plan->subject.is_scenario,
+		.input = plan->subject.input,
 	};
 
 	if (plan->arguments->json)
@@ -244,31 +83,30 @@ static void print(const struct plan *plan, const struct lint_report *found,
 static int lint(const void *values)
 {
 	const struct lint_arguments *arguments = values;
-	struct plan plan = {.arguments = arguments, .input = arguments->inputs.at[0]};
+	struct plan plan = {.arguments = arguments};
 	struct lint_report report;
 	struct result result;
 	struct error error;
 	int code = 0;
 
-	if (!(is_scenario(plan.input) ? scenario_make(&plan, &error) : trace_make(&plan, &error))) {
+	if (!subject_open(&plan.subject, "lint", arguments->inputs.at[0], &arguments->subject,
+			  MEMORY_PLENTY, &error)) {
 		code = command_fail(&error);
 		goto out;
 	}
-	plan.model.interrupted = interrupt_begin();
+	plan.subject.model.interrupted = interrupt_begin();
 	if (plan_run(&plan, &report, &result, &error)) {
 		print(&plan, &report, &result);
 		lint_report_deinit(&report);
 		result_deinit(&result);
 	} else {
-		if (!plan.is_scenario)
-			trace_excerpt(plan.input, &error);
+		if (!plan.subject.is_scenario)
+			trace_excerpt(plan.subject.input, &error);
 		code = command_fail(&error);
 	}
 	interrupt_end();
 out:
-	if (plan.is_scenario)
-		trial_close(&plan.trial);
-	stream_map_destroy(plan.streams);
+	subject_close(&plan.subject);
 	return code;
 }
 

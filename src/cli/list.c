@@ -6,6 +6,8 @@
 #include "base/nearest.h"
 #include "cache/policy_options.h"
 #include "cli/command.h"
+#include "cli/keep.h"
+#include "cli/kept.h"
 #include "machine/model/device.h"
 #include "machine/model/model.h"
 #include "op/trace.h"
@@ -17,6 +19,7 @@
 
 struct list_arguments {
 	struct text_list kinds;
+	const char *db;
 	bool json, names;
 };
 
@@ -24,6 +27,7 @@ struct list_arguments {
 
 static const struct option options[] = {
 	{"names", 0, NULL, "only the names, one a line", OPTION_FLAG, FIELD(names), COMPLETE_NONE},
+	STORE_OPTION(list_arguments, db),
 	{"json", 0, NULL, "print JSON", OPTION_FLAG, FIELD(json), COMPLETE_NONE},
 	{0},
 };
@@ -238,6 +242,9 @@ static int list(const void *values)
 	const struct kind *kind = kinds;
 	struct error error;
 
+	if (strcmp(wanted, "runs") == 0)
+		return kept_list(arguments->db, arguments->names, arguments->json);
+	nearest_offer(&nearest, "runs");
 	for (; kind->name && strcmp(kind->name, wanted) != 0; kind++)
 		nearest_offer(&nearest, kind->name);
 	if (!kind->name) {
@@ -246,6 +253,10 @@ static int list(const void *values)
 			    "shows what is.",
 			    wanted, nearest.best ? " (nearest: " : "",
 			    nearest.best ? nearest.best : "", nearest.best ? ")" : "");
+		return command_fail(&error);
+	}
+	if (arguments->db) {
+		error_input(&error, "--db is for `refault list runs`");
 		return command_fail(&error);
 	}
 	if (arguments->json) {
@@ -265,12 +276,14 @@ static int list(const void *values)
 
 static const char *const usage[] = {
 	"list policies|filesystems|formats|devices|generators|scenarios [--names | --json]",
+	"list runs [--names | --json] [--db PATH]",
 	NULL,
 };
 
 static const struct example examples[] = {
 	{"list policies", "the policies, what each switch means, and how the kernels set them"},
 	{"list filesystems --json", "for programs"},
+	{"list runs", "the results that are kept, the newest first"},
 	{0},
 };
 
@@ -279,12 +292,13 @@ const struct command command_list = {
 	.description = "Show what can be chosen from: policies (with their switches, and each "
 		       "kernel's setting of them), file "
 		       "systems, trace formats, devices, generators (patterns of steps, and "
-		       "workloads), and the scenarios that ship.",
+		       "workloads), and the scenarios that ship. And the runs that are kept, for "
+		       "`refault show` and `refault compare`: the newest first (docs/runs.md).",
 	.options = options,
 	.examples = examples,
 	.arguments_bytes = sizeof(struct list_arguments),
 	.operands_offset = FIELD(kinds),
-	.operand = "policies|filesystems|formats|devices|generators|scenarios",
+	.operand = "policies|filesystems|formats|devices|generators|scenarios|runs",
 	.operands_min = 1,
 	.operands_max = 1,
 	.operand_complete = COMPLETE_WORDS,

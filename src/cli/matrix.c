@@ -13,6 +13,7 @@
 #include "base/size.h"
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/subject.h"
 #include "report/matrix.h"
 #include "report/report.h"
 #include "source/shipped.h"
@@ -158,15 +159,6 @@ static bool names_make(struct plan *plan, struct error *error)
 
 /* ---- all else ---- */
 
-static bool number_choose(size_t *value, struct given given, size_t fallback, size_t most,
-			  const char *option, struct error *error)
-{
-	if (given.given && (given.value < 1 || given.value > most))
-		return error_input(error, "%s is from 1 to %zu", option, most);
-	*value = given.given ? (size_t)given.value : fallback;
-	return true;
-}
-
 static bool plan_make(struct plan *plan, struct error *error)
 {
 	const struct matrix_arguments *arguments = plan->arguments;
@@ -182,10 +174,10 @@ static bool plan_make(struct plan *plan, struct error *error)
 				 arguments->changes.count, error) ||
 	    !metric_find(&run->metric, arguments->metric ? arguments->metric : "reread_bytes",
 			 error) ||
-	    !number_choose(&run->seed_count, arguments->seeds, SEEDS, SEEDS_MAX, "--seeds",
-			   error) ||
-	    !number_choose(&run->thread_count, arguments->jobs,
-			   processors > 0 ? (size_t)processors : 1, JOBS_MAX, "--jobs", error) ||
+	    !subject_number(&run->seed_count, arguments->seeds, SEEDS, SEEDS_MAX, "--seeds",
+			    error) ||
+	    !subject_number(&run->thread_count, arguments->jobs,
+			    processors > 0 ? (size_t)processors : 1, JOBS_MAX, "--jobs", error) ||
 	    !names_make(plan, error))
 		return false;
 	run->change = &plan->change;

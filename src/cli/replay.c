@@ -5,26 +5,31 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
-#include "base/nearest.h"
 #include "base/size.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/keep.h"
 #include "cli/on_kernel.h"
 #include "cli/progress.h"
+#include "cli/subject.h"
+#include "cli/trace_input.h"
 #include "machine/model/device.h"
 #include "machine/model/model.h"
 #include "op/trace.h"
 #include "report/report.h"
 #include "report/trace_summary.h"
+#include "source/digest.h"
 
 struct replay_arguments {
 	struct text_list traces;
 	struct given memory, cgroup_limit, readahead, pinned, pages, seed, device_size, processors,
 		recordsize;
 	struct text_list policies, streams;
-	const char *filesystem, *device, *stream_rule, *format, *columns, *key, *machine;
-	bool lenient, json, bare;
+	const char *filesystem, *device, *stream_rule, *key, *machine;
+	bool json, bare;
+	struct trace_input_arguments trace;
 	struct on_kernel_arguments kernel;
+	struct keep_arguments keep;
 };
 
 #define FIELD(name) offsetof(struct replay_arguments, name)
@@ -71,17 +76,7 @@ static const struct option options[] = {
 	{"stream", 0, "REGEX=NAME",
 	 "paths that match are the stream NAME; may be repeated, the first match counts",
 	 OPTION_TEXTS, FIELD(streams), COMPLETE_NONE},
-	{"format", 0, "NAME",
-	 "what the trace is (`refault list formats`); recognised when not given", OPTION_TEXT,
-	 FIELD(format), COMPLETE_FORMAT},
-	{"columns", 0, "NAME=COLUMN[,...]",
-	 "of a text with a request in each row: what is where, as in "
-	 "time=1,op=2,offset=3,bytes=4,unit=512",
-	 OPTION_TEXT, FIELD(columns), COMPLETE_NONE},
-	{"lenient", 0, NULL,
-	 "skip rows that cannot be read (but of a hundred not more than one) and count them; of a "
-	 "trace that was cut off, take what there is",
-	 OPTION_FLAG, FIELD(lenient), COMPLETE_NONE},
+	TRACE_INPUT_OPTIONS(replay_arguments, trace),
 	{"seed", 0, "N", "seed of whatever is drawn by lot; 1 when not given", OPTION_NUMBER,
 	 FIELD(seed), COMPLETE_NONE},
 	{"on", 0, "model|kernel",
@@ -89,6 +84,7 @@ static const struct option options[] = {
 	 "in a memory cgroup, as root",
 	 OPTION_TEXT, FIELD(machine), COMPLETE_WORDS},
 	ON_KERNEL_OPTIONS(replay_arguments, kernel),
+	KEEP_OPTIONS(replay_arguments, keep),
 	{"json", 0, NULL, "print JSON; several policies give {\"runs\": [...]}", OPTION_FLAG,
 	 FIELD(json), COMPLETE_NONE},
 	{"bare", 0, NULL, "the plain cache: one look-up a page and nothing else; needs --pages",
@@ -118,29 +114,6 @@ struct plan {
 	struct arena arena;
 };
 
-/* The index of `name` among `names`. Fails with the nearest. */
-static bool word_find(size_t *index, const char *name, const char *const *names, const char *what,
-		      struct error *error)
-{
-	struct nearest nearest = {.wanted = name};
-	char known[128] = "";
-
-	for (size_t i = 0; names[i]; i++) {
-		size_t used = strlen(known);
-
-		if (strcmp(names[i], name) == 0) {
-			*index = i;
-			return true;
-		}
-		nearest_offer(&nearest, names[i]);
-		snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "", names[i]);
-	}
-	if (nearest.best)
-		return error_input(error, "no %s \"%.80s\" (nearest: %s; there are %s)", what, name,
-				   nearest.best, known);
-	return error_input(error, "no %s \"%.80s\" (there are %s)", what, name, known);
-}
-
 /*
  * The plain cache takes --pages and --key; everything else about a machine would be ignored, so it
  * is refused.
@@ -166,77 +139,34 @@ static bool bare_check(struct plan *plan, struct error *error)
 		return error_input(error, "--bare needs the size of the cache: --pages N");
 	if (arguments->pages.value == 0)
 		return error_input(error, "--pages 0: a cache has at least 1 page");
-	if (arguments->key && !word_find(&key, arguments->key, keys, "key", error))
+	if (arguments->key && !subject_word(&key, arguments->key, keys, "key", error))
 		return false;
 	plan->key = key ? BARE_KEY_LBN : BARE_KEY_PAGE4K;
 	return true;
 }
 
-/* A call's processor time and a page's, as a scenario's machine has them if it does not say. */
-static const struct pace pace_with_device = {.op_ns = 1000, .hit_ns_per_page = 400};
-
-static bool device_check(struct plan *plan, struct error *error)
-{
-	const struct replay_arguments *arguments = plan->arguments;
-	struct model_options *model = &plan->model;
-
-	if (!arguments->device && (arguments->device_size.given || arguments->processors.given))
-		return error_input(error, "%s is for a machine that keeps time: add --device NAME",
-				   arguments->device_size.given ? "--device-size" : "--processors");
-	if (arguments->device_size.given && arguments->device_size.value < GIB)
-		return error_input(error, "--device-size is at least 1GiB");
-	if (arguments->processors.given &&
-	    (arguments->processors.value == 0 || arguments->processors.value > 4096))
-		return error_input(error, "--processors is from 1 to 4096");
-	if (arguments->recordsize.given &&
-	    (arguments->recordsize.value < 4096 || arguments->recordsize.value > 16 * MIB ||
-	     (arguments->recordsize.value & (arguments->recordsize.value - 1))))
-		return error_input(error, "--recordsize is a power of two from 4KiB to 16MiB");
-	if (arguments->recordsize.given &&
-	    (!arguments->filesystem || strcmp(arguments->filesystem, "zfs") != 0))
-		return error_input(error, "--recordsize is of zfs: add --filesystem zfs");
-	model->record_bytes = arguments->recordsize.value;
-	model->device_bytes =
-		arguments->device_size.given ? arguments->device_size.value : MODEL_DEVICE_BYTES;
-	model->processors = arguments->processors.given ? (uint32_t)arguments->processors.value : 4;
-	model->pace = pace_with_device;
-	if (!arguments->device)
-		return true;
-	plan->device = device_profile_load(arguments->device, error);
-	model->device = plan->device;
-	return plan->device != NULL;
-}
-
 static bool machine_check(struct plan *plan, struct error *error)
 {
 	const struct replay_arguments *arguments = plan->arguments;
+	const struct subject_machine machine = {
+		.command = "replay",
+		.input = plan->trace,
+		.memory = arguments->memory,
+		.cgroup_limit = arguments->cgroup_limit,
+		.readahead = arguments->readahead,
+		.pinned = arguments->pinned,
+		.seed = arguments->seed,
+		.device_size = arguments->device_size,
+		.processors = arguments->processors,
+		.recordsize = arguments->recordsize,
+		.filesystem = arguments->filesystem,
+		.device = arguments->device,
+	};
 
 	if (arguments->pages.given || arguments->key)
 		return error_input(error, "%s is for the plain cache: add --bare",
 				   arguments->pages.given ? "--pages" : "--key");
-	if (arguments->memory.given && arguments->cgroup_limit.given)
-		return error_input(error,
-				   "--memory (a whole machine) and --cgroup-limit (a cgroup in it) "
-				   "are two different questions: give one");
-	if (!arguments->memory.given && !arguments->cgroup_limit.given)
-		return error_input(
-			error,
-			"how much memory? --memory SIZE for a whole machine, or --cgroup-limit "
-			"SIZE for a memory cgroup, as in: refault replay %.80s --cgroup-limit "
-			"256MiB",
-			plan->trace);
-	if (arguments->readahead.given &&
-	    (arguments->readahead.value < PAGE_BYTES || arguments->readahead.value % PAGE_BYTES))
-		return error_input(error, "--readahead is in whole pages of 4KiB, at least one");
-	if (!device_check(plan, error))
-		return false;
-	plan->model.is_cgroup = arguments->cgroup_limit.given;
-	plan->model.memory_bytes =
-		plan->model.is_cgroup ? arguments->cgroup_limit.value : arguments->memory.value;
-	plan->model.pinned_bytes = arguments->pinned.value;
-	plan->model.readahead_bytes = arguments->readahead.value;
-	return filesystem_choose(&plan->model.filesystem,
-				 arguments->filesystem ? arguments->filesystem : "ext4", error);
+	return subject_machine_apply(&machine, &plan->model, &plan->device, error);
 }
 
 /* What the kernel decides itself is refused, so that nobody believes that it was heeded. */
@@ -277,7 +207,7 @@ static bool machine_choose(struct plan *plan, struct error *error)
 	size_t machine = 0;
 
 	if (plan->arguments->machine &&
-	    !word_find(&machine, plan->arguments->machine, machines, "machine", error))
+	    !subject_word(&machine, plan->arguments->machine, machines, "machine", error))
 		return false;
 	plan->on_kernel = machine == 1;
 	if (plan->on_kernel)
@@ -317,19 +247,12 @@ static bool trace_can_be_read_again(const char *trace, struct error *error)
 static bool plan_make(struct plan *plan, const struct replay_arguments *arguments,
 		      struct error *error)
 {
-	static const char *const rules[] = {"class", "path", "thread", NULL};
-	static const enum stream_rule rule_of[] = {STREAM_BY_CLASS, STREAM_BY_PATH,
-						   STREAM_BY_THREAD};
-	size_t rule = 0;
-
 	*plan = (struct plan){.arguments = arguments, .trace = arguments->traces.at[0]};
 	plan->model.seed = arguments->seed.given ? arguments->seed.value : 1;
 	if (!(arguments->bare ? bare_check(plan, error) : machine_check(plan, error)))
 		return false;
-	if (arguments->stream_rule &&
-	    !word_find(&rule, arguments->stream_rule, rules, "streams", error))
+	if (!subject_stream_rule(&plan->rule, arguments->stream_rule, error))
 		return false;
-	plan->rule = rule_of[rule];
 	if (!policies_parse(plan, error) || !machine_choose(plan, error))
 		return false;
 	return plan->policy_count == 1 || trace_can_be_read_again(plan->trace, error);
@@ -337,15 +260,7 @@ static bool plan_make(struct plan *plan, const struct replay_arguments *argument
 
 static struct stream_map *streams_make(const struct plan *plan, struct error *error)
 {
-	struct stream_map *streams = stream_map_create(plan->rule);
-
-	for (size_t i = 0; i < plan->arguments->streams.count; i++) {
-		if (!stream_map_add(streams, plan->arguments->streams.at[i], error)) {
-			stream_map_destroy(streams);
-			return NULL;
-		}
-	}
-	return streams;
+	return subject_streams(plan->rule, &plan->arguments->streams, error);
 }
 
 /* What the trace turned out to be. */
@@ -363,7 +278,7 @@ static void reading_note(struct reading *reading, const struct op_source *source
 	reading->is_cut_off = trace_is_cut_off(source);
 	if (!reading->notes) {
 		reading->notes = trace_notes_json(source);
-		(void)trace_warnings_print(stderr, source, "refault: warning: ");
+		trace_input_warn(source);
 	}
 }
 
@@ -375,24 +290,15 @@ static bool asks_for_streams(const struct replay_arguments *arguments)
 static struct op_source *source_open(const struct plan *plan, struct progress *progress,
 				     struct error *error)
 {
-	const struct trace_options trace_options = {
-		.own_streams = !plan->on_kernel && !asks_for_streams(plan->arguments),
-		.format = plan->arguments->format,
-		.columns = plan->arguments->columns,
-		.lenient = plan->arguments->lenient,
-		.is_bare = plan->arguments->bare,
-		.progress = progress ? progress_reading : NULL,
-		.progress_context = progress,
-	};
-	struct op_source *source = trace_open(plan->trace, &trace_options, error);
+	struct trace_options how = trace_input_options(&plan->arguments->trace);
 
-	if (!source || plan->arguments->bare || trace_has_files(source))
-		return source;
-	error_at(error, source->name, 0, 0,
-		 "an %s trace is about objects, not about files: replay it with --bare --pages N",
-		 source->format);
-	op_source_destroy(source);
-	return NULL;
+	how.own_streams = !plan->on_kernel && !asks_for_streams(plan->arguments);
+	how.is_bare = plan->arguments->bare;
+	how.progress = progress ? progress_reading : NULL;
+	how.progress_context = progress;
+	if (how.is_bare)
+		return trace_open(plan->trace, &how, error);
+	return trace_input_open(plan->trace, &how, "replay it with --bare --pages N", error);
 }
 
 /* A trace that is read once for each run on the kernel. */
@@ -448,7 +354,8 @@ static bool replay_in_guest(const struct plan *plan, struct result *result, stru
 {
 	static const char *const told[] = {"on",           "guest",      "statistics", "runs",
 					   "cgroup-limit", "filesystem", "readahead",  "pinned",
-					   "seed",         "json",       "image-size", NULL};
+					   "seed",         "json",       "image-size", "db",
+					   "no-store",     NULL};
 	struct arena arena = {0};
 	struct text_list repeated = command_repeat(&command_replay, plan->arguments, told, &arena);
 	const char **words = memory_alloc(repeated.count + 1, sizeof(*words));
@@ -509,38 +416,72 @@ static bool replay_one(const struct plan *plan, const struct policy_options *pol
 	return done;
 }
 
-static void print_json(const struct result *results, size_t count,
-		       const struct report_options *report)
+static json_t *answer_json(const struct result *results, size_t count,
+			   const struct report_options *report)
 {
 	json_t *runs;
 
-	if (count == 1) {
-		report_json_print(stdout, report_json(&results[0], report));
-		return;
-	}
+	if (count == 1)
+		return report_json(&results[0], report);
 	runs = json_array();
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(runs, report_json(&results[i], report));
-	report_json_print(stdout, json_pack("{s:o}", "runs", runs));
+	return json_pack("{s:o}", "runs", runs);
 }
 
-static void print(const struct plan *plan, const struct result *results,
-		  const struct reading *reading)
+static void answer_text(FILE *out, const struct result *results, size_t count,
+			const struct report_options *report)
+{
+	if (count == 1)
+		report_text(out, &results[0], report);
+	else
+		report_side_by_side(out, results, count, report);
+}
+
+static void keep_all(struct keep *keep, const struct plan *plan, const struct result *results,
+		     const struct report_options *report)
+{
+	/* The result tells these. */
+	static const char *const told[] = {
+		"memory", "cgroup-limit", "policy", "filesystem", "readahead",    "seed", "on",
+		"guest",  "runs",         "images", "image-size", "block-device", NULL};
+	char digest[DIGEST_BYTES], *text = NULL;
+	bool is_known;
+	size_t bytes;
+	FILE *out;
+
+	if (plan->arguments->keep.no_store)
+		return;
+	is_known = digest_file(digest, plan->trace);
+	keep_command(keep, "replay", &command_replay, plan->arguments, told);
+	for (size_t i = 0; i < plan->policy_count; i++)
+		keep_run(keep, &results[i], report,
+			 plan->policy_count > 1 ? plan->arguments->policies.at[i] : NULL,
+			 is_known ? digest : NULL);
+	out = plan->policy_count > 1 ? open_memstream(&text, &bytes) : NULL;
+	if (!out)
+		return;
+	answer_text(out, results, plan->policy_count, report);
+	fclose(out);
+	keep_answer(keep, text, answer_json(results, plan->policy_count, report), true);
+}
+
+static void answer(struct keep *keep, const struct plan *plan, const struct result *results,
+		   const struct reading *reading)
 {
 	/* The result tells these itself, or they are what the next command changes. */
-	static const char *const told[] = {"memory",     "cgroup-limit", "policy",
-					   "filesystem", "readahead",    NULL};
+	static const char *const told[] = {"memory",    "cgroup-limit", "policy",   "filesystem",
+					   "readahead", "db",           "no-store", NULL};
 	/* Of a run on the kernel, the next command is to validate: it takes these not. */
 	static const char *const not_validated[] = {
-		"cgroup-limit", "filesystem", "readahead", "pinned",  "on",
-		"streams",      "format",     "columns",   "lenient", NULL};
+		"cgroup-limit", "filesystem", "readahead", "pinned", "on",       "streams",
+		"format",       "columns",    "lenient",   "db",     "no-store", NULL};
 	struct arena arena = {0};
 	struct text_list words = command_repeat(&command_replay, plan->arguments,
 						plan->on_kernel ? not_validated : told, &arena);
-	const struct report_options report = {
+	struct report_options report = {
 		.words = words.at,
 		.word_count = words.count,
-		.colour = command_may_colour(stdout),
 		.skipped_rows = reading->skipped,
 		.is_cut_off = reading->is_cut_off,
 		.input_notes = reading->notes,
@@ -548,12 +489,13 @@ static void print(const struct plan *plan, const struct result *results,
 		.bare_pages = plan->arguments->bare ? plan->arguments->pages.value : 0,
 	};
 
+	keep_all(keep, plan, results, &report);
+	keep_store(keep);
+	report.colour = command_may_colour(stdout);
 	if (plan->arguments->json)
-		print_json(results, plan->policy_count, &report);
-	else if (plan->policy_count == 1)
-		report_text(stdout, &results[0], &report);
+		report_json_print(stdout, answer_json(results, plan->policy_count, &report));
 	else
-		report_side_by_side(stdout, results, plan->policy_count, &report);
+		answer_text(stdout, results, plan->policy_count, &report);
 	arena_deinit(&arena);
 }
 
@@ -565,7 +507,8 @@ static void print(const struct plan *plan, const struct result *results,
 static int fail(const struct plan *plan, const struct reading *reading, struct error *error)
 {
 	bool is_row = error->line && error->excerpt[0];
-	bool may_help = reading->is_open && error->kind == ERROR_INPUT && !plan->arguments->lenient;
+	bool may_help =
+		reading->is_open && error->kind == ERROR_INPUT && !plan->arguments->trace.lenient;
 	int code;
 
 	trace_excerpt(plan->trace, error);
@@ -582,11 +525,14 @@ static int replay(const void *values)
 	const struct replay_arguments *arguments = values;
 	struct result *results = NULL;
 	struct plan plan;
+	struct keep keep;
 	struct reading reading = {0};
 	struct error error;
 	size_t done = 0;
 	int code = 0;
 
+	if (!keep_begin(&keep, &arguments->keep, &error))
+		return command_fail(&error);
 	if (!plan_make(&plan, arguments, &error)) {
 		code = command_fail(&error);
 		goto out;
@@ -603,8 +549,9 @@ static int replay(const void *values)
 		code = fail(&plan, &reading, &error);
 		goto out;
 	}
-	print(&plan, results, &reading);
+	answer(&keep, &plan, results, &reading);
 out:
+	keep_end(&keep);
 	for (size_t i = 0; i < done; i++)
 		result_deinit(&results[i]);
 	json_decref(reading.notes);

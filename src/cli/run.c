@@ -11,6 +11,7 @@
 #include "cache/policy_options.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/keep.h"
 #include "cli/on_kernel.h"
 #include "cli/progress.h"
 #include "machine/model/model.h"
@@ -18,6 +19,7 @@
 #include "report/comparison.h"
 #include "report/report.h"
 #include "report/settings.h"
+#include "source/digest.h"
 #include "source/player.h"
 #include "source/scenario.h"
 #include "source/shipped.h"
@@ -29,6 +31,7 @@ struct run_arguments {
 	const char *machine, *clock;
 	bool json;
 	struct on_kernel_arguments kernel;
+	struct keep_arguments keep;
 };
 
 #define FIELD(name) offsetof(struct run_arguments, name)
@@ -57,6 +60,7 @@ static const struct option options[] = {
 	 "the model",
 	 OPTION_TEXT, FIELD(clock), COMPLETE_WORDS},
 	ON_KERNEL_OPTIONS(run_arguments, kernel),
+	KEEP_OPTIONS(run_arguments, keep),
 	{"json", 0, NULL, "print JSON; a comparison gives {\"figures\": [...], \"runs\": [...]}",
 	 OPTION_FLAG, FIELD(json), COMPLETE_NONE},
 	{0},
@@ -541,31 +545,40 @@ static void results_gather(struct plan *plan)
 	}
 }
 
-static void print_settings(const struct plan *plan, const struct comparison *comparison,
-			   const struct report_options *report, struct arena *arena)
+/* The answer, made ready to be drawn as text or as JSON, and more than once. */
+struct view {
+	struct arena arena;
+	struct report_options report; /* no colour */
+	struct comparison comparison;
+	struct settings_table table; /* if is_settings */
+	bool is_settings;
+};
+
+static void view_settings(struct view *view, const struct plan *plan)
 {
 	const struct scenario *scenario = plan->scenario;
 	size_t cells = scenario->cell_count;
-	const char **labels = arena_alloc(arena, (cells + 1) * sizeof(*labels));
-	const char **published = arena_alloc(arena, (cells + 1) * sizeof(*published));
+	const char **labels = arena_alloc(&view->arena, (cells + 1) * sizeof(*labels));
+	const char **published = arena_alloc(&view->arena, (cells + 1) * sizeof(*published));
 	struct settings_claim *claims =
-		arena_alloc(arena, (scenario->claim_count + 1) * sizeof(*claims));
-	const struct settings_table table = {
-		.comparison = comparison,
+		arena_alloc(&view->arena, (scenario->claim_count + 1) * sizeof(*claims));
+
+	view->is_settings = true;
+	view->table = (struct settings_table){
+		.comparison = &view->comparison,
 		.cells = cells ? labels : NULL,
 		.cells_published = published,
 		.cell_count = cells,
 		.claims = claims,
 		.claim_count = scenario->claim_count,
 	};
-
 	for (size_t i = 0; i < cells; i++) {
 		labels[i] = scenario->cells[i].label;
 		published[i] = scenario->cells[i].published;
 	}
 	for (size_t i = 0; i < scenario->claim_count; i++) {
 		const struct scenario_claim *claim = &scenario->claims[i];
-		size_t first = cells ? claim->cell_index * comparison->count : 0;
+		size_t first = cells ? claim->cell_index * plan->setting_count : 0;
 
 		claims[i] = (struct settings_claim){
 			.label = claim->label,
@@ -577,26 +590,25 @@ static void print_settings(const struct plan *plan, const struct comparison *com
 			.high = (double)claim->high_ppm / 1e6,
 		};
 	}
-	if (plan->arguments->json)
-		report_json_print(stdout, settings_json(&table, report));
-	else
-		settings_text(stdout, &table, report);
 }
 
-static void print(const struct plan *plan)
+static void view_make(struct view *view, const struct plan *plan)
 {
-	static const char *const told[] = {"policy", NULL};
+	static const char *const told[] = {"policy", "db", "no-store", NULL};
 	/* Of a run on the kernel, the next command is to validate: it takes these not. */
-	static const char *const not_validated[] = {"on", "clock", NULL};
-	struct arena arena = {0};
-	struct text_list words = command_repeat(&command_run, plan->arguments,
-						plan->on_kernel ? not_validated : told, &arena);
-	struct report_options report = {
-		.colour = command_may_colour(stdout),
+	static const char *const not_validated[] = {"on", "clock", "db", "no-store", NULL};
+	struct text_list words;
+
+	*view = (struct view){0};
+	words = command_repeat(&command_run, plan->arguments,
+			       plan->on_kernel ? not_validated : told, &view->arena);
+	words_without_memory(&words);
+	view->report = (struct report_options){
 		.input = name_again(plan),
 		.words = words.at,
+		.word_count = words.count,
 	};
-	const struct comparison comparison = {
+	view->comparison = (struct comparison){
 		.summary = plan->scenario->summary,
 		.key = plan->key,
 		.settings = plan->settings,
@@ -608,33 +620,117 @@ static void print(const struct plan *plan)
 		.source = plan->scenario->source,
 		.see = plan->scenario->see,
 	};
+	if (plan->key && plan->scenario->settings && strcmp(plan->key, "settings") == 0)
+		view_settings(view, plan);
+}
 
-	const struct result *result =
-		plan->on_kernel ? &plan->base.result : &plan->trials[0].result;
+static const struct result *only_result(const struct plan *plan)
+{
+	return plan->on_kernel ? &plan->base.result : &plan->trials[0].result;
+}
 
-	words_without_memory(&words);
-	report.word_count = words.count;
-	if (!plan->key && plan->arguments->json)
-		report_json_print(stdout, report_json(result, &report));
-	else if (!plan->key)
-		report_text(stdout, result, &report);
-	else if (plan->scenario->settings && strcmp(plan->key, "settings") == 0)
-		print_settings(plan, &comparison, &report, &arena);
-	else if (plan->arguments->json)
-		report_json_print(stdout, comparison_json(&comparison, &report));
+static json_t *view_json(const struct view *view, const struct plan *plan)
+{
+	if (!plan->key)
+		return report_json(only_result(plan), &view->report);
+	if (view->is_settings)
+		return settings_json(&view->table, &view->report);
+	return comparison_json(&view->comparison, &view->report);
+}
+
+static void view_text(FILE *out, const struct view *view, const struct plan *plan, bool colour)
+{
+	struct report_options report = view->report;
+
+	report.colour = colour;
+	if (!plan->key)
+		report_text(out, only_result(plan), &report);
+	else if (view->is_settings)
+		settings_text(out, &view->table, &report);
 	else
-		comparison_text(stdout, &comparison, &report);
-	arena_deinit(&arena);
+		comparison_text(out, &view->comparison, &report);
+}
+
+/* ---- what is kept ---- */
+
+/* "linux-4.5", "referenced_on_first_use=yes", "xfs, with wal_recycle": what is different in it. */
+static const char *label_of(const struct view *view, const struct plan *plan, size_t index,
+			    struct arena *arena)
+{
+	const char *setting = plan->settings[index % plan->setting_count];
+	const char *before = "", *between = "";
+	size_t bytes;
+	char *label;
+
+	if (view->is_settings && view->table.cells) {
+		before = view->table.cells[index / plan->setting_count];
+		between = ", ";
+	} else if (!view->is_settings && strcmp(plan->key, "policy") != 0) {
+		before = plan->key;
+		between = "=";
+	}
+	bytes = strlen(before) + strlen(between) + strlen(setting) + 1;
+	label = arena_alloc(arena, bytes);
+	snprintf(label, bytes, "%s%s%s", before, between, setting);
+	return label;
+}
+
+static void keep_all(struct keep *keep, struct view *view, const struct plan *plan)
+{
+	/* The result tells these, or the scenario's digest. */
+	static const char *const told[] = {"set",  "policy", "seed",       "on",           "guest",
+					   "runs", "images", "image-size", "block-device", NULL};
+	char digest[DIGEST_BYTES], *text = NULL;
+	size_t bytes;
+	FILE *out;
+
+	if (plan->arguments->keep.no_store)
+		return;
+	keep_command(keep, "run", &command_run, plan->arguments, told);
+	if (!plan->key) {
+		digest_scenario(digest,
+				plan->on_kernel ? plan->scenario : &plan->trials[0].scenario);
+		keep_run(keep, only_result(plan), &view->report, NULL, digest);
+		return;
+	}
+	for (size_t i = 0; i < plan->trial_count; i++) {
+		digest_scenario(digest, &plan->trials[i].scenario);
+		keep_run(keep, &plan->trials[i].result, &view->report,
+			 label_of(view, plan, i, &view->arena), digest);
+	}
+	out = open_memstream(&text, &bytes);
+	if (!out)
+		return;
+	view_text(out, view, plan, false);
+	fclose(out);
+	keep_answer(keep, text, view_json(view, plan), true);
+}
+
+static void answer(struct keep *keep, const struct plan *plan)
+{
+	struct view view;
+
+	view_make(&view, plan);
+	keep_all(keep, &view, plan);
+	keep_store(keep);
+	if (plan->arguments->json)
+		report_json_print(stdout, view_json(&view, plan));
+	else
+		view_text(stdout, &view, plan, command_may_colour(stdout));
+	arena_deinit(&view.arena);
 }
 
 static int run(const void *values)
 {
 	const struct run_arguments *arguments = values;
 	struct plan plan;
+	struct keep keep;
 	struct error error;
 	char manual[PATH_MAX];
 	int code = 0;
 
+	if (!keep_begin(&keep, &arguments->keep, &error))
+		return command_fail(&error);
 	if (!plan_make(&plan, arguments, &error)) {
 		code = command_fail(&error);
 		if (error.kind == ERROR_INPUT && error.line)
@@ -649,9 +745,10 @@ static int run(const void *values)
 		goto out;
 	}
 	results_gather(&plan);
-	print(&plan);
+	answer(&keep, &plan);
 	interrupt_end();
 out:
+	keep_end(&keep);
 	plan_free(&plan);
 	return code;
 }

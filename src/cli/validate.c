@@ -13,13 +13,16 @@
 #include "base/nearest.h"
 #include "base/size.h"
 #include "cli/command.h"
+#include "cli/keep.h"
 #include "cli/on_kernel.h"
 #include "cli/progress.h"
+#include "cli/trace_input.h"
 #include "cli/validate_command.h"
 #include "machine/kernel/scratch.h"
 #include "op/trace.h"
 #include "report/report.h"
 #include "report/validation.h"
+#include "source/digest.h"
 #include "source/player.h"
 #include "source/scenario.h"
 #include "source/shipped.h"
@@ -30,10 +33,14 @@ struct validate_arguments {
 	struct given cgroup_limit, readahead, pinned, seed;
 	const char *policy, *tolerance, *setup, *output;
 	bool json;
+	struct trace_input_arguments trace;
 	struct on_kernel_arguments kernel;
+	struct keep_arguments keep;
 };
 
 #define FIELD(name) offsetof(struct validate_arguments, name)
+
+extern const struct command command_validate;
 
 static const struct option options[] = {
 	{"cgroup-limit", 0, "SIZE",
@@ -57,6 +64,7 @@ static const struct option options[] = {
 	 OPTION_TEXT, FIELD(tolerance), COMPLETE_NONE},
 	{"stream", 0, "REGEX=NAME", "paths of a trace that match are the stream NAME", OPTION_TEXTS,
 	 FIELD(streams), COMPLETE_NONE},
+	TRACE_INPUT_OPTIONS(validate_arguments, trace),
 	{"setup", 0, "COMMAND",
 	 "for the shell, before a COMMAND: what it is to find in its directory; neither limited "
 	 "nor "
@@ -69,6 +77,7 @@ static const struct option options[] = {
 	{"seed", 0, "N", "of all that is drawn by lot; the scenario's own, or 1, when not given",
 	 OPTION_NUMBER, FIELD(seed), COMPLETE_NONE},
 	ON_KERNEL_OPTIONS(validate_arguments, kernel),
+	KEEP_OPTIONS(validate_arguments, keep),
 	{"json", 0, NULL, "print JSON", OPTION_FLAG, FIELD(json), COMPLETE_NONE},
 	{0},
 };
@@ -79,7 +88,7 @@ static const struct option options[] = {
 struct input {
 	const struct validate_arguments *arguments;
 	char *name; /* owned */
-	bool is_scenario;
+	bool is_scenario, has_warned;
 	struct scenario scenario;
 	struct stream_map *streams;
 	struct validate_options options;
@@ -93,25 +102,20 @@ struct input {
 static struct op_source *input_source(void *context, struct error *error)
 {
 	struct input *input = context;
-	const struct trace_options trace_options = {0};
-	struct op_source *source;
+	const struct trace_options how = trace_input_options(&input->arguments->trace);
 
 	if (input->is_scenario)
 		return scenario_source_create(&input->scenario, input->options.model.seed, error);
-	source = trace_open(input->name, &trace_options, error);
-	if (!source || trace_has_files(source))
-		return source;
-	error_at(error, source->name, 0, 0,
-		 "an %s trace is about objects, not about files: there is nothing to do for a "
-		 "kernel",
-		 source->format);
-	op_source_destroy(source);
-	return NULL;
+	return trace_input_open(input->name, &how, "there is nothing to do for a kernel", error);
 }
 
 static void input_source_close(void *context, struct op_source *source)
 {
-	(void)context;
+	struct input *input = context;
+
+	if (!input->is_scenario && !input->has_warned)
+		trace_input_warn(source);
+	input->has_warned = true;
 	op_source_destroy(source);
 }
 
@@ -137,6 +141,9 @@ static bool scenario_input(struct input *input, const char *filesystem, struct e
 	const struct scenario_machine *machine;
 	struct model_options *model = &input->options.model;
 
+	if (trace_input_given(&arguments->trace))
+		return error_input(error, "%s is for a trace, which %.100s is not",
+				   trace_input_given(&arguments->trace), input->name);
 	if (!scenario_load(&input->scenario, input->name, arguments->sets.at, arguments->sets.count,
 			   error))
 		return false;
@@ -206,6 +213,12 @@ static void word_add(struct input *input, const char *word)
 	*array_push(&input->guest_words) = word;
 }
 
+static void option_add(struct input *input, const char *option, const char *value)
+{
+	word_add(input, option);
+	word_add(input, value);
+}
+
 /* The command for a guest; *release is its kernel's, or stays as it is. */
 static bool guest_make(struct input *input, const char **release, struct error *error)
 {
@@ -218,14 +231,16 @@ static bool guest_make(struct input *input, const char **release, struct error *
 	if (!input->guest.kernel.image)
 		return true;
 	input->guest.subcommand = input->is_scenario ? "run" : "replay";
-	for (size_t i = 0; input->is_scenario && i < arguments->sets.count; i++) {
-		word_add(input, "--set");
-		word_add(input, arguments->sets.at[i]);
-	}
-	for (size_t i = 0; !input->is_scenario && i < arguments->streams.count; i++) {
-		word_add(input, "--stream");
-		word_add(input, arguments->streams.at[i]);
-	}
+	for (size_t i = 0; input->is_scenario && i < arguments->sets.count; i++)
+		option_add(input, "--set", arguments->sets.at[i]);
+	for (size_t i = 0; !input->is_scenario && i < arguments->streams.count; i++)
+		option_add(input, "--stream", arguments->streams.at[i]);
+	if (arguments->trace.format)
+		option_add(input, "--format", arguments->trace.format);
+	if (arguments->trace.columns)
+		option_add(input, "--columns", arguments->trace.columns);
+	if (arguments->trace.lenient)
+		word_add(input, "--lenient");
 	word_add(input, NULL);
 	opened =
 		guest_kernel_open(&image, release, input->guest.kernel.image, &input->arena, error);
@@ -402,7 +417,51 @@ static bool validate_one(struct plan *plan, size_t index, struct error *error)
 	return done;
 }
 
-static int print(const struct plan *plan)
+/* What came to its end; of a side that failed there is nothing to keep. */
+static void keep_input(struct keep *keep, const struct input *input,
+		       const struct validated *validated)
+{
+	const struct report_options report = {.input = input->name,
+					      .is_trace = !input->is_scenario};
+	char digest[DIGEST_BYTES];
+	bool is_known = true;
+
+	if (input->is_scenario)
+		digest_scenario(digest, &input->scenario);
+	else
+		is_known = digest_file(digest, input->name);
+	if (!validated->predicted_failure[0])
+		keep_run(keep, &validated->predicted, &report, NULL, is_known ? digest : NULL);
+	if (!validated->measured_failure[0])
+		keep_run(keep, &validated->measured, &report, NULL, is_known ? digest : NULL);
+}
+
+static void keep_all(struct keep *keep, const struct plan *plan, struct validation_report report)
+{
+	/* The results tell these, or the scenario's digest. */
+	static const char *const told[] = {
+		"set",       "cgroup-limit", "filesystem",   "readahead", "policy",
+		"tolerance", "seed",         "output",       "guest",     "runs",
+		"images",    "image-size",   "block-device", NULL};
+	char *text = NULL;
+	size_t bytes;
+	FILE *out;
+
+	if (plan->arguments->keep.no_store)
+		return;
+	keep_command(keep, "validate", &command_validate, plan->arguments, told);
+	for (size_t i = 0; i < plan->done; i++)
+		keep_input(keep, &plan->inputs.at[i], &plan->validated[i]);
+	out = open_memstream(&text, &bytes);
+	if (!out)
+		return;
+	report.colour = false;
+	validation_text(out, &report);
+	fclose(out);
+	keep_answer(keep, text, validation_json(&report), false);
+}
+
+static int answer(struct keep *keep, const struct plan *plan)
 {
 	struct validation_run *runs = memory_alloc(plan->done, sizeof(*runs));
 	const struct validation_report report = {
@@ -418,6 +477,8 @@ static int print(const struct plan *plan)
 			&plan->validated[i].predicted, &plan->validated[i].measured,
 			&plan->validated[i].validation, plan->validated[i].predicted_failure,
 			plan->validated[i].measured_failure};
+	keep_all(keep, plan, report);
+	keep_store(keep);
 	if (plan->arguments->json)
 		report_json_print(stdout, validation_json(&report));
 	else
@@ -441,7 +502,7 @@ static bool command_make(const struct validate_arguments *arguments,
 			    : arguments->kernel.block_device ? "--block-device"
 			    : arguments->kernel.statistics   ? "--statistics"
 			    : arguments->kernel.runs.given   ? "--runs"
-							     : NULL;
+							     : trace_input_given(&arguments->trace);
 	struct utsname name;
 
 	if (arguments->inputs.dashed != arguments->inputs.count)
@@ -478,23 +539,36 @@ static bool command_make(const struct validate_arguments *arguments,
 			       KERNEL_STATISTICS_LAZY, error);
 }
 
-static int validate_recorded(const struct validate_arguments *arguments)
+static int validate_recorded(const struct validate_arguments *arguments, struct keep *keep)
 {
+	/* The results tell these. */
+	static const char *const told[] = {"cgroup-limit", "filesystem", "readahead", "policy",
+					   "tolerance",    "seed",       "output",    "images",
+					   "image-size",   NULL};
 	struct validate_command command;
 	struct error error;
 
-	return command_make(arguments, &command, &error) ? validate_command_run(&command)
-							 : command_fail(&error);
+	if (!command_make(arguments, &command, &error))
+		return command_fail(&error);
+	keep_command(keep, "validate", &command_validate, arguments, told);
+	command.keep = keep;
+	return validate_command_run(&command);
 }
 
 static int validate(const void *values)
 {
 	struct plan plan = {.arguments = values};
+	struct keep keep;
 	struct error error;
 	int code = 0;
 
-	if (plan.arguments->inputs.dashed)
-		return validate_recorded(plan.arguments);
+	if (!keep_begin(&keep, &plan.arguments->keep, &error))
+		return command_fail(&error);
+	if (plan.arguments->inputs.dashed) {
+		code = validate_recorded(plan.arguments, &keep);
+		keep_end(&keep);
+		return code;
+	}
 	if (plan.arguments->setup || plan.arguments->output) {
 		error_input(&error, "%s is for a COMMAND, behind --",
 			    plan.arguments->setup ? "--setup" : "-o");
@@ -513,8 +587,9 @@ static int validate(const void *values)
 		code = command_fail(&error);
 		goto out;
 	}
-	code = print(&plan);
+	code = answer(&keep, &plan);
 out:
+	keep_end(&keep);
 	for (size_t i = 0; i < plan.done; i++)
 		validated_deinit(&plan.validated[i]);
 	for (size_t i = 0; i < plan.inputs.count; i++)
@@ -525,7 +600,8 @@ out:
 }
 
 static const char *const usage[] = {
-	"validate (TRACE|DIRECTORY)... --cgroup-limit SIZE [--filesystem NAME]... [--json]",
+	"validate (TRACE|DIRECTORY)... --cgroup-limit SIZE [--filesystem NAME]... [--format NAME] "
+	"[--columns NAME=COLUMN,...] [--json]",
 	"validate SCENARIO... [--set KEY=VALUE]... [--json]",
 	"validate --cgroup-limit SIZE [--setup COMMAND] [--filesystem NAME]... [-o TRACE] -- "
 	"COMMAND...",

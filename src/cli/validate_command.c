@@ -85,8 +85,8 @@ static void print(const struct validate_command *command, const struct rounds *r
 		       command->options.trace, command->options.trace);
 }
 
-static void print_json(const struct validate_command *command, const struct rounds *rounds,
-		       const struct validation_report *report)
+static json_t *answer_json(const struct validate_command *command, const struct rounds *rounds,
+			   const struct validation_report *report)
 {
 	json_t *json = validation_json(report), *recordings = json_array();
 
@@ -96,7 +96,46 @@ static void print_json(const struct validate_command *command, const struct roun
 			recorded_json(command->options.trace ? command->options.trace : "",
 				      &rounds->trips[i].summary));
 	json_object_set_new(json, "recordings", recordings);
-	report_json_print(stdout, json);
+	return json;
+}
+
+/* The text as it is printed, without colour. NULL: there is no memory file. */
+static char *answer_text(const struct validate_command *command, const struct rounds *rounds,
+			 struct validation_report report)
+{
+	FILE *terminal = stdout, *out;
+	char *text = NULL;
+	size_t bytes;
+
+	out = open_memstream(&text, &bytes);
+	if (!out)
+		return NULL;
+	report.colour = false;
+	stdout = out;
+	print(command, rounds, &report);
+	stdout = terminal;
+	fclose(out);
+	return text;
+}
+
+static void keep_all(const struct validate_command *command, const struct rounds *rounds,
+		     const struct validation_report *report)
+{
+	const struct report_options drawing = {.input = command->options.trace, .is_trace = true};
+
+	if (command->keep->arguments->no_store)
+		return;
+	for (size_t i = 0; i < rounds->done; i++) {
+		struct result predicted = rounds->trips[i].predicted;
+
+		/* The file that the recording was in is gone. */
+		predicted.input = rounds->trips[i].measured.input;
+		keep_run(command->keep, &predicted, &drawing, NULL, NULL);
+		keep_run(command->keep, &rounds->trips[i].measured, &drawing, NULL, NULL);
+	}
+	keep_answer(command->keep, answer_text(command, rounds, *report),
+		    answer_json(command, rounds, report), false);
+	keep_store(command->keep);
 }
 
 int validate_command_run(const struct validate_command *command)
@@ -119,8 +158,10 @@ int validate_command_run(const struct validate_command *command)
 			       &rounds, &error))
 			code = command_fail(&error);
 	report = report_of(&run, &rounds, runs);
+	if (code == 0)
+		keep_all(&run, &rounds, &report);
 	if (code == 0 && run.json)
-		print_json(&run, &rounds, &report);
+		report_json_print(stdout, answer_json(&run, &rounds, &report));
 	else if (code == 0)
 		print(&run, &rounds, &report);
 	if (code == 0 && !validation_holds(&report))

@@ -5,6 +5,7 @@
 #define REFAULT_CLI_VALIDATE_COMMAND_H
 
 #include "cli/command.h"
+#include "cli/keep.h"
 #include "study/roundtrip.h"
 
 struct validate_command {
@@ -14,6 +15,7 @@ struct validate_command {
 	struct roundtrip_options options; /* all but the command and the file system */
 	double tolerance;
 	bool json;
+	struct keep *keep; /* begun; ended by the caller */
 };
 
 /* Returns the exit code: 1 too if a figure is further off than the tolerance. */

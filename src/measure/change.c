@@ -58,10 +58,20 @@ static int by_value(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
+/* The middle of the means, however many values they are of. */
+static void interval_take(struct effect *effect, double *means, size_t samples, size_t count)
+{
+	size_t cut = (size_t)((uint64_t)samples * tail_ppm(count) / 1000000);
+
+	qsort(means, samples, sizeof(*means), by_value);
+	effect->low = means[cut];
+	effect->high = means[samples - 1 - cut];
+}
+
 static void interval(struct effect *effect, const double *base, const double *changed, size_t count,
 		     double scale_min)
 {
-	size_t samples = count < CHANGE_SEEDS_MIN ? count : RESAMPLES, cut;
+	size_t samples = count < CHANGE_SEEDS_MIN ? count : RESAMPLES;
 	double *means = memory_alloc(samples, sizeof(*means));
 	struct random random;
 
@@ -79,10 +89,38 @@ static void interval(struct effect *effect, const double *base, const double *ch
 		means[i] =
 			relative(base_sum / (double)count, changed_sum / (double)count, scale_min);
 	}
-	qsort(means, samples, sizeof(*means), by_value);
-	cut = (size_t)((uint64_t)samples * tail_ppm(count) / 1000000);
-	effect->low = means[cut];
-	effect->high = means[samples - 1 - cut];
+	interval_take(effect, means, samples, count);
+	memory_free(means);
+}
+
+static double resampled_mean(const double *values, size_t count, struct random *random)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += values[random_below(random, count)];
+	return sum / (double)count;
+}
+
+static void interval_apart(struct effect *effect, const double *base, size_t base_count,
+			   const double *changed, size_t changed_count, double scale_min)
+{
+	size_t fewer = base_count < changed_count ? base_count : changed_count;
+	bool is_few = fewer < CHANGE_SEEDS_MIN;
+	size_t samples = is_few ? base_count * changed_count : RESAMPLES;
+	double *means = memory_alloc(samples, sizeof(*means));
+	struct random random;
+
+	random_init(&random, RESAMPLE_SEED, fewer);
+	for (size_t i = 0; i < samples; i++) {
+		double from = is_few ? base[i / changed_count]
+				     : resampled_mean(base, base_count, &random);
+		double to = is_few ? changed[i % changed_count]
+				   : resampled_mean(changed, changed_count, &random);
+
+		means[i] = relative(from, to, scale_min);
+	}
+	interval_take(effect, means, samples, fewer);
 	memory_free(means);
 }
 
@@ -103,23 +141,53 @@ static enum change_verdict verdict_of(const struct effect *effect, bool more_is_
 	return (effect->change > 0) == more_is_better ? CHANGE_WINNER : CHANGE_LOSER;
 }
 
-struct effect effect_measure(const double *base, const double *changed, size_t count,
-			     double scale_min, bool more_is_better)
+static struct effect effect_begin(const double *base, size_t base_count, const double *changed,
+				  size_t changed_count, double scale_min)
 {
-	struct effect effect = {.is_known = count > 0};
+	struct effect effect = {.is_known = base_count > 0 && changed_count > 0};
 
 	if (!effect.is_known)
 		return effect;
-	effect.base = mean_of(base, count);
-	effect.changed = mean_of(changed, count);
+	effect.base = mean_of(base, base_count);
+	effect.changed = mean_of(changed, changed_count);
 	effect.change = relative(effect.base, effect.changed, scale_min);
 	effect.low = effect.high = effect.change;
-	effect.is_exact = count > 1 && all_the_same(base, count) && all_the_same(changed, count);
+	effect.is_exact = base_count > 1 && changed_count > 1 && all_the_same(base, base_count) &&
+			  all_the_same(changed, changed_count);
+	return effect;
+}
+
+static void effect_judge(struct effect *effect, size_t count, bool more_is_better)
+{
+	effect->verdict = verdict_of(effect, more_is_better);
+	effect->is_significant = (effect->is_exact || count >= CHANGE_SEEDS_MIN) &&
+				 effect->verdict != CHANGE_UNCHANGED;
+}
+
+struct effect effect_measure(const double *base, const double *changed, size_t count,
+			     double scale_min, bool more_is_better)
+{
+	struct effect effect = effect_begin(base, count, changed, count, scale_min);
+
+	if (!effect.is_known)
+		return effect;
 	if (!effect.is_exact)
 		interval(&effect, base, changed, count, scale_min);
-	effect.verdict = verdict_of(&effect, more_is_better);
-	effect.is_significant = (effect.is_exact || count >= CHANGE_SEEDS_MIN) &&
-				effect.verdict != CHANGE_UNCHANGED;
+	effect_judge(&effect, count, more_is_better);
+	return effect;
+}
+
+struct effect effect_measure_apart(const double *base, size_t base_count, const double *changed,
+				   size_t changed_count, double scale_min, bool more_is_better)
+{
+	struct effect effect = effect_begin(base, base_count, changed, changed_count, scale_min);
+
+	if (!effect.is_known)
+		return effect;
+	if (!effect.is_exact)
+		interval_apart(&effect, base, base_count, changed, changed_count, scale_min);
+	effect_judge(&effect, base_count < changed_count ? base_count : changed_count,
+		     more_is_better);
 	return effect;
 }
 

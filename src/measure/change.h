@@ -41,6 +41,14 @@ struct effect {
 struct effect effect_measure(const double *base, const double *changed, size_t count,
 			     double scale_min, bool more_is_better);
 
+/*
+ * The same of values that do not belong together in pairs: other seeds, or more of them, on one side. Each
+ * side is resampled by itself. A few values (fewer than CHANGE_SEEDS_MIN on a side) give the interval
+ * from the least to the most that one of each could have shown.
+ */
+struct effect effect_measure_apart(const double *base, size_t base_count, const double *changed,
+				   size_t changed_count, double scale_min, bool more_is_better);
+
 struct change_stream {
 	char *name;
 	struct effect effect;

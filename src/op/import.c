@@ -90,6 +90,22 @@ void import_remark(struct import *import, const char *key, bool is_warning, uint
 	remark_add(import, key, is_warning, line, text);
 }
 
+const struct import_remark import_carried;
+
+void import_carry(struct import *import, const struct trace_note *note)
+{
+	enum { CARRIED_MAX = 1000 };
+	struct trace_note *kept;
+
+	if (!is_told(import) || import->notes.count >= CARRIED_MAX)
+		return;
+	kept = array_push(&import->notes);
+	*kept = *note;
+	kept->key = arena_text(&import->note_texts, note->key, strlen(note->key));
+	kept->text = arena_text(&import->note_texts, note->text, strlen(note->text));
+	kept->of = &import_carried;
+}
+
 void import_stamp(struct import *import, uint64_t stamp_ns)
 {
 	if (!import->has_stamps)

@@ -28,6 +28,7 @@
 enum import_match {
 	IMPORT_NO,
 	IMPORT_PERHAPS, /* could be, and would make a better error message than "unknown format" */
+	IMPORT_RATHER,  /* its first row fits, too few of the others: one of them will be named */
 	IMPORT_LIKELY,  /* no magic number, but everything fits */
 	IMPORT_YES,     /* it says so itself */
 };
@@ -153,6 +154,11 @@ extern const struct import_remark import_last_line_cut;
 /* A sentence of its own, about one place; of the first hundred all are kept, then some are left out. */
 void import_remark(struct import *import, const char *key, bool is_warning, uint64_t line,
 		   const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* `of` of a note that came with the trace itself, as one of its facts (op/carried.h). */
+extern const struct import_remark import_carried;
+/* Such a one; its key and text are copied. Of more than can be, the rest is dropped. */
+void import_carry(struct import *import, const struct trace_note *note);
 
 /* A row has this time stamp, in ns on any clock (import_early: so long before the first one's). */
 void import_stamp(struct import *import, uint64_t stamp_ns);

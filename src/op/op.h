@@ -61,7 +61,8 @@ const char *op_kind_nearest(const char *text, size_t bytes);
 /* Is it of no file, so that its path says nothing? */
 static inline bool op_kind_is_of_no_file(unsigned int kind)
 {
-	return kind == OP_SYNC || kind == OP_COMPUTE || kind == OP_DROP_CACHES || kind == OP_PIN;
+	return kind == OP_SYNC || kind == OP_COMPUTE || kind == OP_DROP_CACHES || kind == OP_PIN ||
+	       kind == OP_SUM_STATISTICS;
 }
 
 /* Does it have two paths, from>to, the second in path_to? */

@@ -199,10 +199,13 @@ static void op_add(struct trace_summary *summary, const struct op *op)
 	case OP_LINK:
 		*place_of(summary, op->path_to) = file_of(summary, op->path) + 1;
 		break;
+	case OP_TRUNCATE:
+		file = file_of(summary, op->path);
+		summary->files.at[file].end_bytes = op->bytes;
+		break;
 	case OP_OPEN:
 	case OP_FSYNC:
 	case OP_FDATASYNC:
-	case OP_TRUNCATE:
 	case OP_FALLOCATE:
 		(void)file_of(summary, op->path);
 		break;

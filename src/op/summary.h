@@ -30,7 +30,7 @@ struct summary_file {
 	bool is_unlinked;
 	uint64_t read_count, read_bytes, distinct_read_bytes;
 	uint64_t write_count, write_bytes;
-	uint64_t end_bytes; /* the farthest that is known of it: its size before, a read, a write */
+	uint64_t end_bytes; /* its size in the end, as far as its sizes, reads and writes tell */
 };
 
 struct touched;

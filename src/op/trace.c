@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -358,6 +359,23 @@ bool trace_fact(const struct op_source *source, const char *key, char *value, si
 		return true;
 	}
 	return false;
+}
+
+static uint64_t fact_number(const struct op_source *source, const char *key)
+{
+	char value[24];
+
+	return trace_fact(source, key, value, sizeof(value)) ? strtoull(value, NULL, 10) : 0;
+}
+
+bool trace_coverage(const struct op_source *source, uint64_t *explained_pages,
+		    uint64_t *inserted_pages)
+{
+	*inserted_pages = fact_number(source, "inserted_pages");
+	*explained_pages = fact_number(source, "inserted_pages_by_calls") +
+			   fact_number(source, "inserted_pages_by_faults") +
+			   fact_number(source, "inserted_pages_by_exec");
+	return *inserted_pages > 0 && *explained_pages <= *inserted_pages;
 }
 
 uint64_t trace_rows(const struct op_source *source)

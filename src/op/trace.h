@@ -81,12 +81,19 @@ void trace_excerpt(const char *path, struct error *error);
 
 /*
  * What a trace tells of itself: lines of "key=value", each ended by a newline, sorted by nobody; ""
- * if it tells nothing. The source's.
+ * if it tells nothing. The source's. Some are there only when its last op was read.
  */
 const char *trace_facts(const struct op_source *source);
 
 /* The value of one of them, cut to fit. False: it does not tell. */
 bool trace_fact(const struct op_source *source, const char *key, char *value, size_t bytes);
+
+/*
+ * Of how many pages that came into the page cache while it was recorded, how many belong to its ops.
+ * False: it was not recorded, or none came.
+ */
+bool trace_coverage(const struct op_source *source, uint64_t *explained_pages,
+		    uint64_t *inserted_pages);
 
 struct trace_writer; /* opaque */
 
@@ -124,6 +131,12 @@ bool trace_writer_head(struct trace_writer *writer, const struct trace_head *hea
  */
 bool trace_write(struct trace_writer *writer, const struct op_source *source, const struct op *ops,
 		 size_t count, struct error *error);
+
+/*
+ * Behind the last op, before closing, or not at all: facts that are known only now. Only of a trace
+ * with a head, whose facts they continue.
+ */
+bool trace_writer_tail(struct trace_writer *writer, const char *facts, struct error *error);
 
 /*
  * Bring it to disk under its name; frees it, also on failure, which leaves nothing behind. The

@@ -32,6 +32,7 @@ struct trace_writer {
 	uint64_t time_ns;    /* of the last op */
 	uint64_t op_count;   /* in the file, with those in `ops` */
 	uint64_t block_count;
+	bool has_head;
 	uint32_t stream_count; /* of the head's names, with the unused 0; 0: streams are not kept */
 
 	/* The block at hand; its ops have the file's path ids. */
@@ -432,6 +433,7 @@ bool trace_writer_head(struct trace_writer *writer, const struct trace_head *hea
 	file_header_make(file_header, NATIVE_VERSION);
 	if (pwrite(writer->fd, file_header, sizeof(file_header), 0) != sizeof(file_header))
 		return error_system(error, "cannot write %s", writer->path);
+	writer->has_head = true;
 	writer->stream_count = head->stream_names ? head->stream_count : 0;
 	body_begin(writer);
 	column_append(&writer->body, facts, fact_bytes);
@@ -441,6 +443,24 @@ bool trace_writer_head(struct trace_writer *writer, const struct trace_head *hea
 	header = writer->body.packed.at;
 	native_put32(header + NATIVE_AT_PATHS, writer->stream_count);
 	native_put32(header + NATIVE_AT_TEXT_BYTES, (uint32_t)fact_bytes);
+	return body_write(writer, NATIVE_MARK_HEAD, error);
+}
+
+bool trace_writer_tail(struct trace_writer *writer, const char *facts, struct error *error)
+{
+	size_t fact_bytes = strlen(facts);
+
+	assert(writer->has_head);
+	if (fact_bytes == 0)
+		return true;
+	if (fact_bytes > NATIVE_FACTS_BYTES_MAX)
+		return error_failed(error, "a trace can tell %d bytes of itself, not %zu",
+				    NATIVE_FACTS_BYTES_MAX, fact_bytes);
+	if (!block_flush(writer, error))
+		return false;
+	body_begin(writer);
+	column_append(&writer->body, facts, fact_bytes);
+	native_put32(writer->body.packed.at + NATIVE_AT_TEXT_BYTES, (uint32_t)fact_bytes);
 	return body_write(writer, NATIVE_MARK_HEAD, error);
 }
 

@@ -68,6 +68,7 @@ enum record_type {
 	RECORD_TYPE_FAULT,       /* struct record_fault */
 	RECORD_TYPE_KERNEL_READ, /* struct record_fault: exec reads a program's head */
 	RECORD_TYPE_MEMORY,      /* struct record_memory */
+	RECORD_TYPE_SUMMED, /* struct record_event alone: statistics of the cgroup that is watched */
 };
 
 struct record_event {

@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/size.h"
+#include "op/carried.h"
 #include "op/consistent.h"
 #include "op/path.h"
 #include "op/source.h"
@@ -279,6 +280,7 @@ static bool open_all(struct recording *recording)
 	translate_options.paths = recording->paths;
 	translate_options.mounts = recording->mounts;
 	translate_options.start_ns = now_ns();
+	translate_options.tells_of_sums = tracer_has(recording->tracer, "memcg_flush_stats");
 	translate_options.tells_of_exec = tracer_has(recording->tracer, "mm_filemap_get_pages");
 	recording->translator = translator_create(&translate_options);
 	return true;
@@ -329,60 +331,34 @@ static bool summarise(struct recording *recording)
 
 /* ---- the trace ---- */
 
-struct facts {
-	char text[16384];
-	size_t bytes;
-};
-
-__attribute__((format(printf, 3, 4))) static void fact(struct facts *facts, const char *key,
-						       const char *format, ...)
+static void fact_count(struct fact_text *facts, const char *key, uint64_t count)
 {
-	char value[1024];
-	va_list arguments;
-	int bytes;
-
-	va_start(arguments, format);
-	vsnprintf(value, sizeof(value), format, arguments);
-	va_end(arguments);
-	for (char *at = value; *at; at++)
-		if ((unsigned char)*at < ' ')
-			*at = ' ';
-	bytes = snprintf(facts->text + facts->bytes, sizeof(facts->text) - facts->bytes, "%s=%s\n",
-			 key, value);
-	if (bytes > 0 && (size_t)bytes < sizeof(facts->text) - facts->bytes)
-		facts->bytes += (size_t)bytes;
-	else
-		facts->text[facts->bytes] = '\0';
+	fact_add(facts, key, "%" PRIu64, count);
 }
 
-static void fact_count(struct facts *facts, const char *key, uint64_t count)
-{
-	fact(facts, key, "%" PRIu64, count);
-}
-
-static void facts_about_target(struct facts *facts, const struct record_options *options)
+static void facts_about_target(struct fact_text *facts, const struct record_options *options)
 {
 	char text[900] = "";
 	size_t used = 0;
 
 	if (options->is_all) {
-		fact(facts, "recorded", "all");
+		fact_add(facts, "recorded", "all");
 	} else if (options->cgroup) {
-		fact(facts, "recorded", "cgroup");
-		fact(facts, "cgroup", "%s", options->cgroup);
+		fact_add(facts, "recorded", "cgroup");
+		fact_add(facts, "cgroup", "%s", options->cgroup);
 	} else if (options->pid) {
-		fact(facts, "recorded", "process");
-		fact(facts, "process", "%d", (int)options->pid);
+		fact_add(facts, "recorded", "process");
+		fact_add(facts, "process", "%d", (int)options->pid);
 	} else {
 		for (size_t i = 0; options->command[i] && used < sizeof(text); i++)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
 						 i ? " " : "", options->command[i]);
-		fact(facts, "recorded", "command");
-		fact(facts, "command", "%s", text);
+		fact_add(facts, "recorded", "command");
+		fact_add(facts, "command", "%s", text);
 	}
 }
 
-static void facts_make(struct facts *facts, const struct recording *recording)
+static void facts_make(struct fact_text *facts, const struct recording *recording)
 {
 	const struct record_summary *summary = recording->summary;
 	const struct record_counters *counters = &summary->counters;
@@ -390,16 +366,16 @@ static void facts_make(struct facts *facts, const struct recording *recording)
 
 	facts_about_target(facts, recording->options);
 	if (uname(&name) == 0) {
-		fact(facts, "kernel", "%s", name.release);
-		fact(facts, "machine", "%s", name.machine);
+		fact_add(facts, "kernel", "%s", name.release);
+		fact_add(facts, "machine", "%s", name.machine);
 	}
 	fact_count(facts, "memory_bytes",
 		   (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
 	if (recording->options->device)
-		fact(facts, "filesystem", "%s",
-		     mount_table_filesystem(recording->mounts, recording->options->device));
+		fact_add(facts, "filesystem", "%s",
+			 mount_table_filesystem(recording->mounts, recording->options->device));
 	if (recording->memory.id) {
-		fact(facts, "memory_cgroup", "%s", recording->memory.path);
+		fact_add(facts, "memory_cgroup", "%s", recording->memory.path);
 		if (recording->memory.limit_bytes < UINT64_C(1) << 60)
 			fact_count(facts, "memory_limit_bytes", recording->memory.limit_bytes);
 	}
@@ -423,7 +399,7 @@ static void facts_make(struct facts *facts, const struct recording *recording)
 	fact_count(facts, "read_bytes", counters->read_bytes);
 	fact_count(facts, "cached_pages_at_start", summary->translated.cached_pages);
 	fact_count(facts, "cached_files_at_start", summary->translated.files_cached);
-	fact(facts, "tracepoints_missing", "%s", summary->missing);
+	fact_add(facts, "tracepoints_missing", "%s", summary->missing);
 }
 
 /* What goes into the trace: nothing that a machine would refuse. */
@@ -525,9 +501,8 @@ static bool copy_spool(struct output *output, int spool_fd)
 static bool trace_write_all(struct recording *recording, int spool_fd, bool has_ops)
 {
 	struct stream_map *streams = recording->options->streams;
-	struct facts facts = {0};
-	const struct trace_head head = {
-		.facts = facts.text,
+	struct fact_text facts = {0}, late = {0};
+	struct trace_head head = {
 		.stream_names = stream_map_names(streams),
 		.stream_count = stream_map_count(streams),
 	};
@@ -535,14 +510,19 @@ static bool trace_write_all(struct recording *recording, int spool_fd, bool has_
 	struct stat status;
 	bool fine;
 
-	facts_make(&facts, recording);
 	output.writer = trace_writer_create(recording->options->trace, recording->error);
 	if (!output.writer)
 		return false;
+	facts_make(&facts, recording);
+	head.facts = fact_text(&facts);
 	output.consistent = consistent_create(recording->paths);
 	fine = trace_writer_head(output.writer, &head, recording->error) &&
 	       existing_write_all(&output) && (!has_ops || copy_spool(&output, spool_fd));
 	consistent_destroy(output.consistent);
+	fact_count(&late, "ops_left_out", recording->summary->left_out);
+	fine = fine && trace_writer_tail(output.writer, fact_text(&late), recording->error);
+	fact_text_deinit(&facts);
+	fact_text_deinit(&late);
 	if (!fine) {
 		trace_writer_abandon(output.writer);
 		return false;

@@ -191,6 +191,7 @@ struct cgroup___ids {
 
 struct cgroup_subsys_state {
 	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
 };
 
 struct page_counter {
@@ -1666,6 +1667,37 @@ int BPF_PROG(page_deleted, struct folio *folio)
 {
 	if (control.group)
 		memory_count(folio, -(int64_t)folio_pages(folio));
+	return 0;
+}
+
+/* ---- statistics of memory ---- */
+
+/* The cgroup that is watched is so deep at most. */
+#define LEVELS_MAX 32
+
+/*
+ * Reclaim decides by list sizes that are as old as the last sum (6.12 on): of all cgroups each 2 s, on a
+ * timer of its own, or of one when somebody reads its memory.stat. Not summed if little has changed, and
+ * nobody insists (mm/memcontrol.c, __mem_cgroup_flush_stats()).
+ */
+SEC("tp_btf/memcg_flush_stats")
+int BPF_PROG(statistics_summed, struct mem_cgroup *group, int64_t updates, bool is_forced,
+	     bool is_needed)
+{
+	struct record_event event = {};
+	struct cgroup_subsys_state *state = (void *)control.group;
+
+	if (!state || (!is_forced && !is_needed))
+		return 0;
+	/* With a cgroup, all in it are summed. */
+	for (int i = 0; i < LEVELS_MAX && state; i++) {
+		if ((uint64_t)state == (uint64_t)group) {
+			begin(&event, RECORD_TYPE_SUMMED, sizeof(event), bpf_ktime_get_ns(), 0);
+			send(&event, sizeof(event));
+			return 0;
+		}
+		state = BPF_CORE_READ(state, parent);
+	}
 	return 0;
 }
 

@@ -46,7 +46,8 @@ extern const unsigned char tracer_object[], tracer_object_end[];
 	PROGRAM(folio_dirtied, 2, true)                                                            \
 	PROGRAM(pages_got, 3, true)                                                                \
 	PROGRAM(request_submitted, 1, true)                                                        \
-	PROGRAM(request_completed, 3, true)
+	PROGRAM(request_completed, 3, true)                                                        \
+	PROGRAM(statistics_summed, 4, true)
 
 enum {
 #define PROGRAM(name, arguments, optional) PROGRAM_##name,
@@ -345,10 +346,10 @@ bool tracer_add(struct tracer *tracer, pid_t process, struct error *error)
 
 void tracer_watch_memory(struct tracer *tracer, const struct memory_group *group)
 {
-	uint64_t step = group->limit_bytes / 256;
+	uint64_t step = group->limit_bytes / 512;
 
-	/* A 256th of the limit, from half a mebibyte to sixteen: more than is charged ahead. */
-	step = step < 512 * KIB ? 512 * KIB : step > 16 * MIB ? 16 * MIB : step;
+	/* A 512th of the limit, from 64 KiB to sixteen mebibytes. */
+	step = step < 64 * KIB ? 64 * KIB : step > 16 * MIB ? 16 * MIB : step;
 	tracer->control->step_pages = pages_from_bytes_down(step);
 	tracer->control->file_pages = (int64_t)pages_from_bytes_down(group->file_bytes);
 	__atomic_store_n(&tracer->control->memory_cgroup, group->id, __ATOMIC_RELEASE);

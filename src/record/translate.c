@@ -81,9 +81,10 @@ struct translator {
 	ARRAY(struct program) programs;
 
 	struct lookup streams; /* (program, directory), path -> stream */
-	const struct task *at; /* whose event is at hand; valid while it is */
-	uint64_t time_ns;      /* of the latest event */
-	uint64_t op_time_ns;   /* and op */
+	const struct task *at; /* whose event is at hand, or was the last; NULL: none yet */
+	bool has_told_sums;
+	uint64_t time_ns;    /* of the latest event */
+	uint64_t op_time_ns; /* and op */
 	uint32_t thread_count;
 };
 
@@ -145,7 +146,11 @@ static void deliver(void *context, const struct op *op)
 	struct lookup_key key = {(uint64_t)task->program << 32 | task->directory, op->path};
 	uint32_t stream;
 
-	translator->op_time_ns = op->time_ns;
+	/* What is of no file goes past calls.h, which sees to the order of the rest: one that comes late
+	 * may be older. */
+	if (op->time_ns < translator->op_time_ns)
+		with_stream.time_ns = translator->op_time_ns;
+	translator->op_time_ns = with_stream.time_ns;
 	/* At the end of a file less comes back than was asked for, of the device whole sectors. */
 	if (op->kind == OP_READ_DIRECT || op->kind == OP_WRITE_DIRECT) {
 		with_stream.offset = op->offset & ~(SECTOR_BYTES - 1);
@@ -518,21 +523,36 @@ static void task_told(struct translator *translator, const struct record_task *e
 }
 
 /* No call of files: past calls.h. */
-static void memory_take(struct translator *translator, const struct record_memory *event)
+static void deliver_of_no_file(struct translator *translator, const struct record_event *event,
+			       enum op_kind kind, uint64_t bytes)
 {
-	struct task *task = task_of(translator, &event->event);
-	const struct calls_when when = when_of(translator, &event->event, task);
+	const struct calls_when when = when_of(translator, event, translator->at);
 	const struct op op = {
-		.kind = OP_PIN,
-		.time_ns = when.time_ns > translator->op_time_ns ? when.time_ns
-								 : translator->op_time_ns,
+		.kind = (uint8_t)kind,
+		.time_ns = when.time_ns,
 		.thread = when.tid,
 		.path = path_intern(translator->options.paths, ".", 1),
-		.bytes = bytes_from_pages(event->pages),
+		.bytes = bytes,
 	};
 
-	translator->at = task;
 	deliver(translator, &op);
+}
+
+static void memory_take(struct translator *translator, const struct record_memory *event)
+{
+	translator->at = task_of(translator, &event->event);
+	/* A machine has it from the first one on that nothing else sums them. */
+	if (translator->options.tells_of_sums && !translator->has_told_sums)
+		deliver_of_no_file(translator, &event->event, OP_SUM_STATISTICS, 0);
+	translator->has_told_sums = true;
+	deliver_of_no_file(translator, &event->event, OP_PIN, bytes_from_pages(event->pages));
+}
+
+/* Whoever sums them is not recorded: it counts as done by whoever did something last. */
+static void summed_take(struct translator *translator, const struct record_event *event)
+{
+	if (translator->at)
+		deliver_of_no_file(translator, event, OP_SUM_STATISTICS, 0);
 }
 
 /* ---- data ---- */
@@ -1021,6 +1041,9 @@ void translate(struct translator *translator, const struct record_event *event)
 		return;
 	case RECORD_TYPE_MEMORY:
 		memory_take(translator, (const struct record_memory *)event);
+		return;
+	case RECORD_TYPE_SUMMED:
+		summed_take(translator, event);
 		return;
 	default:
 		break;

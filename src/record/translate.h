@@ -24,6 +24,7 @@ struct translate_options {
 	struct mount_table *mounts;
 	uint64_t start_ns;  /* CLOCK_MONOTONIC; the ops' time 0 */
 	bool tells_of_exec; /* the kernel half sees what exec reads; else it is put in */
+	bool tells_of_sums; /* and when the kernel sums the statistics of the memory that is watched */
 	/*
 	 * Only files of this file system, as the kernel encodes its device; 0: of all. What lies on
 	 * others is left out, names and all, and paths begin at its root.

@@ -12,8 +12,7 @@
 #include "report/report.h"
 #include "report/table.h"
 
-/* Print `text` so that a shell reads it back as one word. */
-static void shell_word(FILE *out, const char *text)
+void shell_word(FILE *out, const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "._-/=,:@%+";
@@ -67,13 +66,13 @@ static bool is_default_policy(const char *policy)
 	       strcmp(policy_options_format(text, sizeof(text), &options), policy) == 0;
 }
 
-/* The command behind the sentence; `lead` says what it is for. No policy: hold the model against it. */
-static void command_write(FILE *out, const char *lead, const struct result *result,
-			  const struct report_options *options, uint64_t memory_bytes,
-			  const char *policy)
+/* The command behind the sentence; `lead` says what it is for; `subcommand` NULL: the same again. */
+static void command_write(FILE *out, const char *lead, const char *subcommand,
+			  const struct result *result, const struct report_options *options,
+			  uint64_t memory_bytes, const char *policy)
 {
 	fprintf(out, "%s%s: refault %s ", ftell(out) > 0 ? "\n" : "", lead,
-		!policy             ? "validate"
+		subcommand          ? subcommand
 		: options->is_trace ? "replay"
 				    : "run");
 	shell_word(out, options->input ? options->input : result->input);
@@ -102,32 +101,11 @@ static void command_write(FILE *out, const char *lead, const struct result *resu
 	}
 }
 
-/* Half as much again, or half, in whole MiB. */
-static uint64_t more_memory(uint64_t bytes)
-{
-	return bytes > UINT64_MAX / 2 ? bytes : (bytes + bytes / 2 + MIB - 1) / MIB * MIB;
-}
-
+/* Half, in whole MiB. */
 static uint64_t less_memory(uint64_t bytes)
 {
 	/* Not below what a machine can be made of. */
 	return bytes / 2 < 8 * MIB ? bytes : bytes / 2 / MIB * MIB;
-}
-
-/* "POLICY,activate_on_write=never", if that would change something. */
-static bool quieter_writes(char *text, size_t bytes, const char *policy)
-{
-	struct policy_options options;
-	struct error error;
-	char before[1024];
-
-	if (!policy_options_parse(&options, policy, &error) || !policy_has_switches(options.policy))
-		return false;
-	policy_options_format(before, sizeof(before), &options);
-	if (!policy_options_set(&options, "activate_on_write=never", &error))
-		return false;
-	policy_options_format(text, bytes, &options);
-	return strcmp(before, text) != 0;
 }
 
 /* Whose pages are read again most, and whose allocations pushed out most of them. */
@@ -179,15 +157,15 @@ static bool next_for_kernel(FILE *out, const struct result *result,
 			    const struct report_options *options)
 {
 	if (result->kernel && is_repeatable(result))
-		command_write(out, "The model beside it", result, options, result->memory_bytes,
-			      NULL);
+		command_write(out, "The model beside it", "validate", result, options,
+			      result->memory_bytes, NULL);
 	return result->kernel != NULL;
 }
 
 static void advice_write(FILE *out, const struct result *result,
 			 const struct report_options *options)
 {
-	char policy[1024], victim_name[NAME_TEXT_BYTES], evictor_name[NAME_TEXT_BYTES];
+	char victim_name[NAME_TEXT_BYTES], evictor_name[NAME_TEXT_BYTES];
 	char size[SIZE_TEXT_BYTES], text[SHARE_TEXT_BYTES];
 	size_t victim, evictor;
 	uint64_t share, total;
@@ -207,15 +185,15 @@ static void advice_write(FILE *out, const struct result *result,
 		if (next_for_kernel(out, result, options))
 			return;
 		if (repeatable && less_memory(result->memory_bytes) < result->memory_bytes)
-			command_write(out, "Try", result, options,
+			command_write(out, "Try", NULL, result, options,
 				      less_memory(result->memory_bytes), result->policy);
 		return;
 	}
 	if (!worst_pair(result, &victim, &evictor, &share, &total)) {
 		fprintf(out, "%s is read again.", size_format(size, result->totals.reread_bytes));
 		if (!next_for_kernel(out, result, options) && repeatable)
-			command_write(out, "Try", result, options,
-				      more_memory(result->memory_bytes), result->policy);
+			command_write(out, "Try", "advise", result, options, result->memory_bytes,
+				      result->policy);
 		return;
 	}
 	name_show(victim_name, result->streams[victim].name, NAME_COLUMNS_MAX);
@@ -228,11 +206,8 @@ static void advice_write(FILE *out, const struct result *result,
 			share_format(text, share, total), victim_name, evictor_name);
 	if (next_for_kernel(out, result, options))
 		return;
-	if (repeatable && victim != evictor && result->streams[evictor].counters.write_bytes &&
-	    quieter_writes(policy, sizeof(policy), result->policy))
-		command_write(out, "Try", result, options, result->memory_bytes, policy);
-	else if (repeatable)
-		command_write(out, "Try", result, options, more_memory(result->memory_bytes),
+	if (repeatable)
+		command_write(out, "Try", "advise", result, options, result->memory_bytes,
 			      result->policy);
 }
 
@@ -269,8 +244,8 @@ static void side_by_side_write(FILE *out, const struct result *results, size_t c
 	}
 	if (!options->bare_pages && is_repeatable(&results[0])) {
 
-		command_write(out, "In detail", &results[best], options, results[best].memory_bytes,
-			      results[best].policy);
+		command_write(out, "In detail", NULL, &results[best], options,
+			      results[best].memory_bytes, results[best].policy);
 	}
 }
 
@@ -297,6 +272,20 @@ void advice_print(FILE *out, const struct result *result, const struct report_op
 	advice_write(memory, result, options);
 	fclose(memory);
 	print_joined(out, text);
+	free(text);
+}
+
+void advice_sentence(FILE *out, const struct result *result, const struct report_options *options)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *memory = open_memstream(&text, &bytes);
+
+	if (!memory)
+		return;
+	advice_write(memory, result, options);
+	fclose(memory);
+	fwrite(text, 1, strcspn(text, "\n"), out);
 	free(text);
 }
 

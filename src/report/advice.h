@@ -11,7 +11,12 @@ struct result;
 struct report_options;
 
 void advice_print(FILE *out, const struct result *result, const struct report_options *options);
+/* The sentence alone, without a newline. */
+void advice_sentence(FILE *out, const struct result *result, const struct report_options *options);
 void advice_side_by_side(FILE *out, const struct result *results, size_t count,
 			 const struct report_options *options);
+
+/* Print `text` so that a shell reads it back as one word. */
+void shell_word(FILE *out, const char *text);
 
 #endif

@@ -52,6 +52,9 @@ static bool is_printable(const unsigned char *at, size_t bytes)
 		return !(at[2] >= 0x8b && at[2] <= 0x8f) && !(at[2] >= 0xa8 && at[2] <= 0xae);
 	if (bytes == 3 && at[0] == 0xe2 && at[1] == 0x81)
 		return !(at[2] >= 0xa6 && at[2] <= 0xa9);
+	/* U+FFFD: what a wrong byte has become in JSON is shown as the byte itself is. */
+	if (bytes == 3 && at[0] == 0xef && at[1] == 0xbf && at[2] == 0xbd)
+		return false;
 	return bytes > 0;
 }
 

@@ -72,6 +72,9 @@ size_t *streams_order(const struct result *result);
 void streams_print(FILE *out, const struct result *result, bool colour);
 void blame_print(FILE *out, const struct result *result, bool colour);
 
+/* Lists, dirty pages and slab over the run. */
+void samples_print(FILE *out, const struct result *result);
+
 /* What is there when time is kept: the answer, and the evidence. */
 void time_answer_print(FILE *out, const struct result *result);
 void time_print(FILE *out, const struct result *result, bool colour);

@@ -298,7 +298,7 @@ static uint64_t sample_bytes(const struct result_sample *sample, int line)
 	}
 }
 
-static void samples_print(FILE *out, const struct result *result)
+void samples_print(FILE *out, const struct result *result)
 {
 	static const char *const names[] = {"active", "inactive", "dirty", "slab"};
 	size_t count = result->sample_count;

@@ -158,13 +158,16 @@ static void processors_print(FILE *out, const struct result *result)
 
 /* ---- what the workload says ---- */
 
+/* Room for a figure's name, and for what it means. */
+enum { FIGURE_COLUMNS = 27, MEANING_COLUMNS = 36 };
+
 static void figure_row(struct table *table, const struct result *result,
 		       const struct result_figure *figure)
 {
 	enum value_unit unit = value_unit_of_name(figure->name);
 	char text[NAME_TEXT_BYTES], number[NUMBER_TEXT_BYTES];
 
-	table_text(table, name_show(text, figure->name, NAME_COLUMNS));
+	table_text(table, name_show(text, figure->name, FIGURE_COLUMNS));
 	table_text(table, number_format(number, figure->value, unit));
 	if (result->work)
 		table_text(table,
@@ -172,7 +175,7 @@ static void figure_row(struct table *table, const struct result *result,
 				   ? number_format(number,
 						   figure->value / (double)result->work_count, unit)
 				   : "");
-	table_text(table, name_show(text, figure->meaning, NAME_COLUMNS_MAX));
+	table_text(table, name_show(text, figure->meaning, MEANING_COLUMNS));
 }
 
 static void figures_print(FILE *out, const struct result *result, bool colour)

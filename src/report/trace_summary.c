@@ -147,6 +147,15 @@ static json_t *files_json(const struct trace_summary *summary, const struct op_s
 	return files;
 }
 
+static json_t *coverage_json(const struct op_source *source)
+{
+	uint64_t explained, inserted;
+
+	return trace_coverage(source, &explained, &inserted)
+		       ? json_real((double)explained / (double)inserted)
+		       : json_null();
+}
+
 /* The time from the first row to the last; false: the trace has no times. */
 static bool span_of(const struct trace_summary *summary, const struct op_source *source,
 		    uint64_t *ns)
@@ -207,7 +216,7 @@ json_t *trace_summary_json(const struct trace_summary *summary, const struct op_
 	json_object_set_new(json, "failed_calls", counted_json(source, "failed_calls"));
 	json_object_set_new(json, "eof_reads", counted_json(source, "eof_reads"));
 	json_object_set_new(json, "lost_events", counted_json(source, "lost_events"));
-	json_object_set_new(json, "coverage", json_null()); /* no format tells it yet */
+	json_object_set_new(json, "coverage", coverage_json(source));
 	json_object_set_new(json, "response",
 			    json_pack("{s:o, s:o}", "read", response_json(source, false), "write",
 				      response_json(source, true)));
@@ -254,6 +263,18 @@ static void sides_print(FILE *out, const struct trace_summary *summary, bool col
 	fputc('\n', out);
 	table_print(out, table, INDENT, colour);
 	table_destroy(table);
+}
+
+static void coverage_print(FILE *out, const struct op_source *source)
+{
+	uint64_t explained, inserted;
+	char share[SHARE_TEXT_BYTES], pages[2 * SIZE_TEXT_BYTES];
+
+	if (trace_coverage(source, &explained, &inserted))
+		fprintf(out,
+			"  coverage: %s of the %s pages that came into the page cache meanwhile "
+			"belong to these\n",
+			share_format(share, explained, inserted), count_format(pages, inserted));
 }
 
 static void summary_files_print(FILE *out, const struct trace_summary *summary,
@@ -376,6 +397,7 @@ void trace_summary_print(FILE *out, const struct trace_summary *summary,
 			summary->cold_partial_write_pages == 1 ? "" : "s",
 			summary->cold_partial_write_pages == 1 ? "is" : "are");
 	responses_print(out, source);
+	coverage_print(out, source);
 	kinds_print(out, summary);
 	summary_files_print(out, summary, source, colour);
 	summary_notes_print(out, source);

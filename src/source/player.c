@@ -419,6 +419,7 @@ static void item_begin(struct player *player, struct client *client, uint64_t it
 		break;
 	case OP_FADVISE_DONTNEED:
 	case OP_FADVISE_RANDOM:
+	case OP_MADVISE_RANDOM:
 	case OP_FADVISE_SEQUENTIAL:
 	case OP_FADVISE_WILLNEED:
 	case OP_FADVISE_NOREUSE:

@@ -59,6 +59,7 @@ static const struct verb verbs[] = {
 	{"fdatasync", VERB_FILE, OP_FDATASYNC},
 	{"fadvise_dontneed", VERB_ADVICE, OP_FADVISE_DONTNEED},
 	{"fadvise_random", VERB_ADVICE, OP_FADVISE_RANDOM},
+	{"madvise_random", VERB_ADVICE, OP_MADVISE_RANDOM},
 	{"fadvise_sequential", VERB_ADVICE, OP_FADVISE_SEQUENTIAL},
 	{"fadvise_willneed", VERB_ADVICE, OP_FADVISE_WILLNEED},
 	{"fadvise_noreuse", VERB_ADVICE, OP_FADVISE_NOREUSE},

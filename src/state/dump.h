@@ -67,6 +67,8 @@ bool pair_is(const struct row *row);
 bool pair_resembles(const struct row *row);
 /* Read one: a value as it stands there. */
 bool pair_read(struct state *state, struct dump *dump, const struct row *row, struct error *error);
+/* Counters of events that /proc/vmstat and a memory cgroup's memory.stat both have (mm/vmstat.c, mm/memcontrol.c). */
+extern const char *const pair_events[];
 /* Is the row's first field among the words, or does it begin like one that ends in '*'? */
 bool word_is_among(const struct field *field, const char *const *words);
 

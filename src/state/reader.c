@@ -52,6 +52,12 @@ bool word_is_among(const struct field *field, const char *const *words)
 	return false;
 }
 
+const char *const pair_events[] = {"workingset_*", "pgfault",      "pgmajfault",  "pgpgin",
+				   "pgpgout",      "pgscan*",      "pgsteal*",    "pgrefill",
+				   "pgactivate",   "pgdeactivate", "pglazyfree*", "pgdemote_*",
+				   "pgpromote_*",  "thp_*",        "zswp*",       "numa_*",
+				   "swpin_zero",   "swpout_zero",  NULL};
+
 bool pair_is(const struct row *row)
 {
 	uint64_t value;

@@ -11,7 +11,8 @@
 
 struct lints {
 	struct lint_run run;
-	void **states; /* by lint */
+	void **states;                  /* by lint */
+	const struct model_watch *also; /* whoever else looks on; may be NULL */
 };
 
 static void all_before(void *context, const struct model_moment *moment)
@@ -23,6 +24,8 @@ static void all_before(void *context, const struct model_moment *moment)
 		if (lint->before)
 			lint->before(&lints->run, lints->states[i], moment);
 	}
+	if (lints->also && lints->also->before)
+		lints->also->before(lints->also->context, moment);
 }
 
 static void all_fetched(void *context, const struct model_moment *moment,
@@ -35,6 +38,8 @@ static void all_fetched(void *context, const struct model_moment *moment,
 		if (lint->fetched)
 			lint->fetched(&lints->run, lints->states[i], moment, runs, count);
 	}
+	if (lints->also && lints->also->fetched)
+		lints->also->fetched(lints->also->context, moment, runs, count);
 }
 
 static void all_after(void *context, const struct model_moment *moment)
@@ -46,6 +51,8 @@ static void all_after(void *context, const struct model_moment *moment)
 		if (lint->after)
 			lint->after(&lints->run, lints->states[i], moment);
 	}
+	if (lints->also && lints->also->after)
+		lints->also->after(lints->also->context, moment);
 }
 
 /* What costs most first; of those that cost the same, what comes first in the trace. */
@@ -81,7 +88,8 @@ bool lint_source(const struct model_options *options, struct op_source *source,
 		 struct lint_report *report, struct result *result, struct error *error)
 {
 	struct model_options model = *options;
-	struct lints lints = {.run = {.options = options, .report = report, .source = source}};
+	struct lints lints = {.run = {.options = options, .report = report, .source = source},
+			      .also = options->watch};
 	const struct model_watch watch = {&lints, all_before, all_fetched, all_after};
 	const struct lint *lint;
 	size_t count = 0;

@@ -39,7 +39,7 @@ struct lint {
 const struct lint *lint_at(size_t index);
 
 /*
- * Run the source on the model with these options (no watch among them), and fill the report, which
+ * Run the source on the model with these options (their watch looks on, too), and fill the report, which
  * is to be freed with lint_report_deinit(); also the result, with result_deinit(). False: neither is
  * there, and the error says why.
  */

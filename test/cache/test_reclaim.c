@@ -338,6 +338,29 @@ static void statistics_may_be_seconds_old(void **state)
 	world_destroy(world);
 }
 
+/* A recorded trace tells when they were summed: then the cache's own two seconds would be wrong. */
+static void statistics_are_summed_when_a_trace_says_so_and_not_besides(void **state)
+{
+	struct world *world =
+		world_create((struct world_options){.policy = "linux-6.18,statistics=lazy"});
+	uint32_t handle = open_random(world, file_make(world, MIB));
+	const struct domain *domain = &world->cache->domain;
+
+	(void)state;
+	do_read(world, handle, 0, PAGE_BYTES);
+	cache_clock(world->cache, 3 * NS_PER_SECOND, &world->plan);
+	assert_int_equal(domain->published.inactive_pages, 1);
+	do_read(world, handle, PAGE_BYTES, PAGE_BYTES);
+	cache_publish_told(world->cache);
+	assert_int_equal(domain->published.inactive_pages, 2);
+	do_read(world, handle, 2 * PAGE_BYTES, PAGE_BYTES);
+	cache_clock(world->cache, 60 * NS_PER_SECOND, &world->plan);
+	assert_int_equal(domain->published.inactive_pages, 2);
+	cache_publish_told(world->cache);
+	assert_int_equal(domain->published.inactive_pages, 3);
+	world_destroy(world);
+}
+
 static void statistics_may_be_summed_every_so_many_operations(void **state)
 {
 	struct world *world = world_create(
@@ -522,6 +545,7 @@ int main(void)
 		cmocka_unit_test(the_square_root_lets_a_large_machine_keep_more_active),
 		cmocka_unit_test(demote_on_refault_lets_active_pages_go_though_they_are_few),
 		cmocka_unit_test(statistics_may_be_seconds_old),
+		cmocka_unit_test(statistics_are_summed_when_a_trace_says_so_and_not_besides),
 		cmocka_unit_test(statistics_may_be_summed_every_so_many_operations),
 		cmocka_unit_test(a_machine_frees_down_to_the_high_watermark_in_the_background),
 		cmocka_unit_test(a_window_larger_than_memory_is_read_as_far_as_it_fits),

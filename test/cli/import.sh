@@ -77,6 +77,35 @@ exits 2 'a text without columns' "$REFAULT" import --summary --format text "$scr
 says err 'as in --columns'
 exits 2 'columns of what has its own' "$REFAULT" import --summary --format msr --columns offset=1 "$samples/msr-two-disks.csv"
 
+# What its reader has to say goes into the native trace, and comes out wherever that is used.
+for sample in strace-threads.txt ftrace-filemap.txt blkparse-nvme.txt msr-two-disks.csv; do
+	"$REFAULT" import --summary "$samples/$sample" --json >"$scratch/text.json" 2>"$scratch/text.err"
+	exits 0 "$sample as a native trace" "$REFAULT" import "$samples/$sample" -o "$scratch/a.rft"
+	"$REFAULT" import --summary "$scratch/a.rft" --json >"$scratch/rft.json" 2>"$scratch/rft.err"
+	ok 'warns of the same' cmp "$scratch/text.err" "$scratch/rft.err"
+	ok 'and there is something to warn of' [ -s "$scratch/rft.err" ]
+	ok 'counts the same' cmp <(sed -n '/"counts"/,/}/p' "$scratch/text.json") <(sed -n '/"counts"/,/}/p' "$scratch/rft.json")
+	ok 'has the same span' cmp <(grep '"span_ns"' "$scratch/text.json") <(grep '"span_ns"' "$scratch/rft.json")
+	exits 0 'taken in once more' "$REFAULT" import "$scratch/a.rft" -o "$scratch/b.rft"
+	ok 'it is the same file' cmp "$scratch/a.rft" "$scratch/b.rft"
+	exits 0 'replayed' "$REFAULT" replay "$scratch/a.rft" --memory 1GiB
+	ok 'warns of the same' cmp "$scratch/text.err" "$scratch/err"
+done
+
+# Sizes are those in the end: after a truncate, a copy, a rename.
+"$REFAULT" import --summary "$samples/strace-threads.txt" --json >"$scratch/text.json" 2>/dev/null
+for size in base.dat:1048576 copy.new:212992 sparse:0; do
+	ok "$size" [ "$(sed -n "/\"name\": \"\/data\/db\/${size%:*}\"/,/}/s/.*\"size_bytes\": \([0-9]*\).*/\1/p" "$scratch/text.json")" = "${size#*:}" ]
+done
+
+# Of a table with few rows, the wrong one is named, and a header alone is recognised.
+printf '128166372003061629,hm,1,Read,383496192,32768,413\n128166372016382155,hm,1,Write,-5,65536,6161\n' >"$scratch/two.csv"
+exits 2 'a wrong row of two' "$REFAULT" import --summary "$scratch/two.csv"
+says err 'two.csv:2:31: offset "-5" is negative'
+echo 'Timestamp,Response,IOType,LUN,Offset,Size' >"$scratch/header.csv"
+exits 2 'a header and no more' "$REFAULT" import --summary "$scratch/header.csv"
+says err 'header.csv: holds no operations'
+
 # A wrong row: its number, and how many are too many.
 sed 's/,web,0,Read,4096000,/,web,0,Read,x,/' "$scratch/long.csv" | head -n 1100 >"$scratch/wrong.csv"
 exits 2 'a wrong row' "$REFAULT" import --summary "$scratch/wrong.csv"

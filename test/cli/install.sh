@@ -13,7 +13,7 @@ make=(make --no-print-directory BUILD="$scratch/build" CC="$cc" PREFIX=/usr DEST
 exits 0 'make install' "${make[@]}" install
 for file in bin/refault lib/librefault.a lib/librefault.so lib/librefault.so.0 lib/pkgconfig/refault.pc share/man/man1/refault.1 \
 	share/man/man1/refault-replay.1 $(printf 'share/refault/%s ' $(ls scenarios/*.yaml scenarios/*/*.yaml devices/*.yaml 2>/dev/null)) share/bash-completion/completions/refault \
-	share/doc/refault/scenarios.md share/doc/refault/operations.md share/doc/refault/devices.md share/doc/refault/matrix.md; do
+	share/doc/refault/scenarios.md share/doc/refault/operations.md share/doc/refault/devices.md share/doc/refault/matrix.md share/doc/refault/runs.md; do
 	ok "installed: $file" test -s "$root/usr/$file"
 done
 ok 'the program runs from there' "$root/usr/bin/refault" --version

@@ -29,6 +29,22 @@ exits 0 'JSON' "$REFAULT" validate "$scratch/twice.csv" "${small[@]}" --json
 says out '"verdict"'
 says out '"within": true'
 
+# A text that needs to be told what is where, and has one row that makes no sense.
+for i in $(seq 0 127); do echo "R;$((i * 65536));65536"; done >"$scratch/rows.txt"
+exits 2 'a text without --columns' "$REFAULT" validate "$scratch/rows.txt" "${small[@]}"
+says err '--columns says what is where'
+exits 0 'a text with them' "$REFAULT" validate "$scratch/rows.txt" "${small[@]}" --columns op=1,offset=2,bytes=3
+says out 'Within the tolerance of 5 %'
+echo 'R;4096;many' >>"$scratch/rows.txt"
+exits 2 'a wrong row' "$REFAULT" validate "$scratch/rows.txt" "${small[@]}" --columns op=1,offset=2,bytes=3
+says err 'rows.txt:129:8'
+exits 0 'left out if asked for' "$REFAULT" validate "$scratch/rows.txt" "${small[@]}" --format text --columns op=1,offset=2,bytes=3 --lenient
+says err 'a row was left out'
+exits 2 'a scenario is no text' "$REFAULT" validate hello --columns op=1,offset=2
+says err '--columns is for a trace'
+exits 2 'nor is a command' "$REFAULT" validate "${small[@]}" --format csv -- true
+says err '--format is not for a COMMAND'
+
 mkdir "$scratch/traces"
 cp "$scratch/twice.csv" "$scratch/traces/a.csv"
 cp "$scratch/twice.csv" "$scratch/traces/b.csv"

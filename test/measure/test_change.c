@@ -157,6 +157,51 @@ static void a_metric_is_found_by_name(void **state)
 	assert_non_null(strstr(error.message, "nearest: refaults"));
 }
 
+static void sides_of_other_seeds_are_resampled_apart(void **state)
+{
+	static const double base[] = {100, 101, 102, 103, 104, 105};
+	static const double far[] = {120, 121, 122, 123, 124}, near[] = {101, 103, 104, 102, 107};
+	struct effect effect = effect_measure_apart(base, 6, far, 5, 0, false);
+	struct effect swapped = effect_measure_apart(far, 5, base, 6, 0, false);
+
+	(void)state;
+	nearly(effect.change, (122 - 102.5) / 102.5);
+	assert_true(effect.is_significant && effect.low > 0.15 && effect.high < 0.23);
+	assert_int_equal(effect.verdict, CHANGE_LOSER);
+	assert_true(swapped.is_significant && swapped.high < -0.1);
+	effect = effect_measure_apart(base, 6, near, 5, 0, false);
+	assert_false(effect.is_significant);
+	assert_true(effect.low < 0 && effect.high > 0);
+}
+
+static void what_belongs_together_is_seen_in_pairs_alone(void **state)
+{
+	/* Seed by seed 3 % more; the seeds themselves differ by far more. */
+	static const double base[] = {100, 200, 300, 400, 500};
+	static const double changed[] = {103, 206, 309, 412, 515};
+
+	(void)state;
+	assert_true(effect_measure(base, changed, 5, 0, false).is_significant);
+	assert_false(effect_measure_apart(base, 5, changed, 5, 0, false).is_significant);
+}
+
+static void of_a_few_apart_the_interval_is_from_the_least_to_the_most(void **state)
+{
+	static const double base[] = {100, 110}, changed[] = {200, 220, 230}, same[] = {50, 50};
+	struct effect effect = effect_measure_apart(base, 2, changed, 3, 0, false);
+
+	(void)state;
+	nearly(effect.low, 200.0 / 110 - 1);
+	nearly(effect.high, 230.0 / 100 - 1);
+	assert_false(effect.is_significant);
+	effect = effect_measure_apart(same, 2, changed, 1, 0, false);
+	assert_false(effect.is_exact || effect.is_significant);
+	effect = effect_measure_apart(same, 2, same, 2, 0, false);
+	assert_true(effect.is_exact);
+	assert_int_equal(effect.verdict, CHANGE_UNCHANGED);
+	assert_false(effect_measure_apart(base, 0, changed, 3, 0, false).is_known);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +213,9 @@ int main(void)
 		cmocka_unit_test(few_seeds_are_not_significant),
 		cmocka_unit_test(chance_is_called_an_effect_as_seldom_as_it_says),
 		cmocka_unit_test(a_metric_is_found_by_name),
+		cmocka_unit_test(sides_of_other_seeds_are_resampled_apart),
+		cmocka_unit_test(what_belongs_together_is_seen_in_pairs_alone),
+		cmocka_unit_test(of_a_few_apart_the_interval_is_from_the_least_to_the_most),
 	};
 
 	return cmocka_run_group_tests_name("change", tests, NULL, NULL);

@@ -52,6 +52,7 @@ static void kinds_keep_their_numbers(void **state)
 	assert_int_equal(OP_SYMLINK, 33);
 	assert_int_equal(OP_DROP_CACHES, 34);
 	assert_int_equal(OP_PIN, 35);
+	assert_int_equal(OP_SUM_STATISTICS, 36);
 }
 
 /* What people read of them is what is there: a row for each. */
@@ -259,6 +260,8 @@ static void a_mark_belongs_to_nobody(void **state)
 	op.kind = OP_DROP_CACHES;
 	assert_int_equal(stream_map_get(with.map, with.paths, &op), STREAM_NONE);
 	op.kind = OP_PIN;
+	assert_int_equal(stream_map_get(with.map, with.paths, &op), STREAM_NONE);
+	op.kind = OP_SUM_STATISTICS;
 	assert_int_equal(stream_map_get(with.map, with.paths, &op), STREAM_NONE);
 	assert_int_equal(stream_map_count(with.map), 1);
 	stream_case_end(&with);

@@ -329,6 +329,57 @@ static void a_head_tells_facts_and_names_streams(void **state)
 	ops_random_end(&written);
 }
 
+/* What was lost while it was recorded, and what an importer had to say, must reach whoever replays it. */
+static void what_was_lost_and_noted_is_told_again(void **state)
+{
+	const struct trace_head head = {"recorded=all\nevents_lost=7\nevents_skipped=0\n"
+					"inserted_pages=10\ninserted_pages_by_calls=6\n"
+					"inserted_pages_by_faults=3\n",
+					NULL, 0};
+	static const char *const told[] = {
+		"mapped pages that are used again are not in a recording: only a page's first use "
+		"faults",
+		"7 events did not fit the recorder's buffer: what they told is missing",
+		"0 events came in the middle of others, and are missing",
+		"2 rows are odd (the first in line 12)",
+		"clocks disagree",
+	};
+	struct op_list written = ops_random(6, 3000), read;
+	uint64_t explained, inserted, span_ns;
+	char text[TRACE_NOTE_BYTES];
+	struct trace_writer *writer;
+	struct error error;
+
+	(void)state;
+	writer = trace_writer_create(file_name("a.rft"), &error);
+	assert_non_null(writer);
+	assert_true(trace_writer_head(writer, &head, &error));
+	assert_true(trace_write(writer, written.source, written.ops.at, written.ops.count, &error));
+	assert_true(trace_writer_tail(writer,
+				      "note=odd_rows 2 12 rows are odd\n"
+				      "warning=clocks - - clocks disagree\nspan_ns=5000\n"
+				      "note=of another tool\n",
+				      &error));
+	assert_true(trace_writer_close(writer, &error));
+	assert_true(trace_read(&read, file_name("a.rft"), NULL, &error));
+	assert_int_equal(read.ops.count, 3000);
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		const struct trace_note *note = trace_note_at(read.source, i);
+
+		assert_non_null(note);
+		assert_string_equal(trace_note_format(text, note), told[i]);
+		assert_int_equal(note->is_warning, i == 1 || i == 2 || i == 4);
+	}
+	assert_null(trace_note_at(read.source, sizeof(told) / sizeof(told[0])));
+	assert_true(trace_coverage(read.source, &explained, &inserted));
+	assert_int_equal(explained, 9);
+	assert_int_equal(inserted, 10);
+	assert_true(trace_span(read.source, &span_ns));
+	assert_int_equal(span_ns, 5000);
+	op_list_deinit(&read);
+	ops_random_end(&written);
+}
+
 static void a_trace_without_a_head_is_what_it_always_was(void **state)
 {
 	struct op_list written = ops_random(4, 50), read;
@@ -995,6 +1046,7 @@ int main(void)
 		cmocka_unit_test(a_line_is_found_again),
 		cmocka_unit_test(a_line_that_is_not_there_is_not_made_up),
 		cmocka_unit_test(a_head_tells_facts_and_names_streams),
+		cmocka_unit_test(what_was_lost_and_noted_is_told_again),
 		cmocka_unit_test(a_trace_without_a_head_is_what_it_always_was),
 		cmocka_unit_test(a_damaged_head_is_named),
 		cmocka_unit_test(the_published_trace_is_read_as_published),

@@ -14,11 +14,13 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "op/path.h"
 #include "record/canonical.h"
 #include "record/lookup.h"
 #include "record/mount_table.h"
 #include "record/queue.h"
 #include "record/syscalls.h"
+#include "record/translate.h"
 
 static void a_lookup_forgets_what_is_removed_and_nothing_else(void **state)
 {
@@ -177,6 +179,50 @@ static void every_call_has_its_line(void **state)
 	assert_true(count > 40);
 }
 
+static void op_note(void *context, const struct op *op)
+{
+	struct op *ops = context;
+
+	while (ops->bytes)
+		ops++;
+	*ops = *op;
+}
+
+/* An event that comes late must not make an op that goes back in time: no trace could be written. */
+static void ops_never_go_back_in_time(void **state)
+{
+	struct op ops[4] = {{0}};
+	struct path_table *paths = path_table_create();
+	struct stream_map *streams = stream_map_create(STREAM_BY_CLASS);
+	const struct translate_options options = {.paths = paths,
+						  .streams = streams,
+						  .start_ns = 1000,
+						  .deliver = op_note,
+						  .context = ops};
+	struct translator *translator = translator_create(&options);
+	struct record_memory event = {.event = {.time_ns = 5000,
+						.process = 7,
+						.thread = 7,
+						.bytes = sizeof(event),
+						.type = RECORD_TYPE_MEMORY},
+				      .pages = 1};
+
+	(void)state;
+	translate(translator, &event.event);
+	event.event.time_ns = 3000;
+	event.pages = 2;
+	translate(translator, &event.event);
+	event.event.time_ns = 9000;
+	translate(translator, &event.event);
+	assert_int_equal(ops[0].time_ns, 4000);
+	assert_int_equal(ops[1].time_ns, 4000);
+	assert_int_equal(ops[1].bytes, 8192);
+	assert_int_equal(ops[2].time_ns, 8000);
+	translator_destroy(translator);
+	stream_map_destroy(streams);
+	path_table_destroy(paths);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +231,7 @@ int main(void)
 		cmocka_unit_test(a_name_from_the_kernel_is_put_behind_its_mount),
 		cmocka_unit_test(links_on_the_way_are_followed),
 		cmocka_unit_test(every_call_has_its_line),
+		cmocka_unit_test(ops_never_go_back_in_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,7 +106,7 @@ static void lines_fit(const char *text)
 	for (; *text; text += strcspn(text, "\n") + 1) {
 		snprintf(line, sizeof(line), "%.*s", (int)strcspn(text, "\n"), text);
 		/* A command or a policy to be copied is not broken. */
-		if (!strstr(line, "refault replay") && !strstr(line, "   policy ") &&
+		if (!strstr(line, ": refault ") && !strstr(line, "   policy ") &&
 		    text_columns(line) > 100)
 			fail_msg("%zu columns: %s", text_columns(line), line);
 	}
@@ -143,7 +143,7 @@ static void the_answer_comes_first_and_the_next_command_last(void **state)
 		"                     inactive  ██▇▇▇▆▆▆▅▅▅▄▄▃▃▃▂▂▂▁    3.9 MiB\n"
 		"\n"
 		"81 % of what heap reads again was pushed out by wal.\n"
-		"Try: refault replay wal.csv --cgroup-limit 384MiB\n");
+		"Try: refault advise wal.csv --cgroup-limit 256MiB\n");
 	free(text);
 }
 
@@ -231,7 +231,8 @@ static void a_scenario_is_run_again_not_replayed(void **state)
 	sample.result.input = (char *)"my scenario.yaml";
 	print_to(&text, &sample.result, 1, &options);
 	assert_non_null(strstr(
-		text, "Try: refault run 'my scenario.yaml' --set machine.cgroup_limit=384MiB\n"));
+		text,
+		"Try: refault advise 'my scenario.yaml' --set machine.cgroup_limit=256MiB\n"));
 	free(text);
 }
 

@@ -143,7 +143,7 @@ says out 'read from device'
 mkdir "$scratch/my dir"
 cp scenarios/hello.yaml "$scratch/my dir/he llo.yaml"
 exits 0 "a file with a blank in its name" "$REFAULT" run "$scratch/my dir/he llo.yaml" --seed 3 --set jobs.app.request=4KiB --set machine.cgroup_limit=72MiB
-says out "Try: refault run '$scratch/my dir/he llo.yaml' --set machine.cgroup_limit=108MiB --set jobs.app.request=4KiB --seed 3"
+says out "Try: refault advise '$scratch/my dir/he llo.yaml' --set machine.cgroup_limit=72MiB --set jobs.app.request=4KiB --seed 3"
 
 for scenario in scenarios/*.yaml scenarios/*/*.yaml; do
 	name=${scenario#scenarios/}

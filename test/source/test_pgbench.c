@@ -270,6 +270,37 @@ static void version_9_5_hints_at_nothing_and_keeps_two_checkpoints(void **state)
 	driver_close(&driver);
 }
 
+static uint64_t zero_writes, zero_bytes;
+
+static void note_zeros(struct driver *driver, const struct op *op)
+{
+	if (op->kind != OP_WRITE ||
+	    strncmp(path_text(driver->paths, op->path), "pg_wal/xlogtemp", 15) != 0)
+		return;
+	zero_writes++;
+	zero_bytes += op->bytes;
+}
+
+static void zeros_are_written_by_the_block_until_13(void **state)
+{
+	static const char *const versions[] = {"9.5", "11", "15"};
+	static const uint64_t bytes[] = {8192, 8192, 262144};
+	static struct driver driver;
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		zero_writes = zero_bytes = 0;
+		snprintf(text, sizeof(text), "{" COMMON ", transactions: 3000, version: %s}",
+			 versions[i]);
+		run_look(&driver, text, 1, note_zeros);
+		assert_true(zero_writes > 0);
+		assert_int_equal(zero_bytes % (16 << 20), 0);
+		assert_int_equal(zero_bytes / zero_writes, bytes[i]);
+		driver_close(&driver);
+	}
+}
+
 /* ---- its operations are possible ones ---- */
 
 enum { PATHS_MAX = 4096, THREADS_MAX = 64, FILES_MAX = 4096 };
@@ -668,6 +699,7 @@ int main(void)
 		cmocka_unit_test(an_open_loop_keeps_its_rate),
 		cmocka_unit_test(checkpoints_come_by_time_too),
 		cmocka_unit_test(version_9_5_hints_at_nothing_and_keeps_two_checkpoints),
+		cmocka_unit_test(zeros_are_written_by_the_block_until_13),
 		cmocka_unit_test(operations_are_possible),
 		cmocka_unit_test(the_commit_log_has_another_file_after_a_million),
 		cmocka_unit_test(it_knows_how_far_it_is),

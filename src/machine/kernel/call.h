@@ -20,11 +20,12 @@ enum call_kind {
 	CALL_DATASYNC, /* slot */
 	CALL_ADVISE,   /* slot, offset, bytes, advice: posix_fadvise() */
 	CALL_ALLOCATE, /* slot, or SLOT_NONE and path: posix_fallocate() */
-	CALL_TOUCH,  /* slot, offset, bytes; advice 1: written to. The file is mapped whole, once */
-	CALL_STAT,   /* path; that it does not exist is an answer */
-	CALL_UNLINK, /* path, of a file or an empty directory */
-	CALL_MKDIR,  /* path */
-	CALL_RENAME, /* path, path_to */
+	/* slot, offset, bytes; advice: call_touch. The file is mapped whole, once */
+	CALL_TOUCH,
+	CALL_STAT,       /* path; that it does not exist is an answer */
+	CALL_UNLINK,     /* path, of a file or an empty directory */
+	CALL_MKDIR,      /* path */
+	CALL_RENAME,     /* path, path_to */
 	CALL_TRUNCATE,   /* path, or slot where that is gone; bytes */
 	CALL_SYNC,       /* syncfs() of the file system */
 	CALL_SYNC_RANGE, /* slot, offset, bytes: sync_file_range(), of which only the start */
@@ -43,6 +44,13 @@ enum call_way {
 	CALL_DONTCACHE, /* RWF_DONTCACHE; plain where it is not known */
 };
 
+/* What CALL_TOUCH does with the mapping. */
+enum call_touch {
+	CALL_READ_FROM,
+	CALL_WRITTEN_TO,
+	CALL_MAP_RANDOM, /* madvise(MADV_RANDOM), of all of it */
+};
+
 enum { SLOT_NONE = UINT32_MAX };
 
 enum call_flag {
@@ -58,7 +66,7 @@ struct call {
 	uint64_t op_number; /* from 1, for messages */
 	uint32_t slot;
 	uint32_t stream;
-	uint32_t advice; /* POSIX_FADV_..., or enum call_way */
+	uint32_t advice; /* POSIX_FADV_..., or enum call_way or call_touch */
 	uint32_t path;   /* the op's path and line, for messages */
 	uint32_t line;
 	uint16_t op_kind;

@@ -66,8 +66,8 @@ static bool programs_add(struct parts *parts, const char *filesystem, struct err
 /* The input keeps its name: what is said about it should be about the file that the user knows. */
 static void command_make(struct parts *parts, const struct guest_play *play)
 {
-	static const char *const end[] = {"--on",     "kernel", "--block-device",
-					  GUEST_DISK, "--json", NULL};
+	static const char *const end[] = {
+		"--on", "kernel", "--block-device", GUEST_DISK, "--no-store", "--json", NULL};
 	const char *slash = strrchr(play->input, '/'), *name = slash ? slash + 1 : play->input;
 	char *input = arena_alloc(&parts->arena, strlen("/refault/") + strlen(name) + 1);
 

@@ -4,7 +4,7 @@
  * The kernel machine of a static build of refault, booted with the kernel that is asked for, on a
  * disk of its own:
  *
- *     refault replay /refault/TRACE WORDS... --on kernel --block-device /dev/vda --json
+ *     refault replay /refault/TRACE WORDS... --on kernel --block-device /dev/vda --no-store --json
  */
 #ifndef REFAULT_MACHINE_KERNEL_GUEST_PLAY_H
 #define REFAULT_MACHINE_KERNEL_GUEST_PLAY_H

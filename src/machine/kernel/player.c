@@ -271,13 +271,16 @@ static int touch(struct player *player, uint32_t worker, const struct call *call
 
 	if (failed)
 		return failed;
+	if (call->advice == CALL_MAP_RANDOM)
+		return slot->map && madvise(slot->map, slot->map_bytes, MADV_RANDOM) != 0 ? errno
+											  : 0;
 	end = end < slot->map_bytes ? end : slot->map_bytes;
 	for (uint64_t at = call->offset & ~(PAGE_BYTES - 1); at < end; at += PAGE_BYTES) {
 		/* A fault asks for its own page, and may read others around it. */
 		if (player->asks)
 			probe_ask(&player->asks[worker], PROBE_OP_READ, call->stream, slot->inode,
 				  at, at + PAGE_BYTES);
-		if (call->advice)
+		if (call->advice == CALL_WRITTEN_TO)
 			map[at] = 1;
 		else
 			(void)map[at];

@@ -438,7 +438,10 @@ bool script_op(struct script *script, const struct op *op, uint32_t stream, uint
 	case OP_MMAP_READ:
 		return on_slot(&turn, name, CALL_TOUCH, error);
 	case OP_MMAP_WRITE:
-		turn.call.advice = 1;
+		turn.call.advice = CALL_WRITTEN_TO;
+		return on_slot(&turn, name, CALL_TOUCH, error);
+	case OP_MADVISE_RANDOM:
+		turn.call.advice = CALL_MAP_RANDOM;
 		return on_slot(&turn, name, CALL_TOUCH, error);
 	case OP_SYNC:
 		return send(&turn, CALL_SYNC, SLOT_NONE, NULL, NULL);
@@ -462,6 +465,7 @@ bool script_op(struct script *script, const struct op *op, uint32_t stream, uint
 			return error_input(error, "a target's name has at most 4095 bytes");
 		return send_path(&turn, CALL_SYMLINK, name);
 	case OP_DROP_CACHES:
+	case OP_SUM_STATISTICS:
 	case OP_EXISTS:
 	case OP_EXISTS_SPARSE:
 	case OP_MARK:

@@ -331,6 +331,7 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 	model->mount.options = (struct filesystem_options){
 		.device_bytes = options->device_bytes,
 		.record_bytes = options->record_bytes,
+		.arc_max_bytes = options->arc_max_bytes,
 		.metaslabs = options->metaslabs,
 		.seed = options->seed,
 		.no_barriers = options->no_barriers,

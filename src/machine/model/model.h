@@ -47,11 +47,12 @@ struct model_options {
 	 * NULL: the pace alone, or a trace's own time stamps.
 	 */
 	const struct device_profile *device;
-	uint64_t device_bytes; /* its size */
-	uint32_t processors;   /* at least 1 */
-	bool no_barriers;      /* the file system never flushes the device's cache */
-	uint64_t record_bytes; /* zfs's recordsize; 0: its own default */
-	uint32_t metaslabs;    /* zfs: how many it aims at; 0: its own default */
+	uint64_t device_bytes;  /* its size */
+	uint32_t processors;    /* at least 1 */
+	bool no_barriers;       /* the file system never flushes the device's cache */
+	uint64_t record_bytes;  /* zfs's recordsize; 0: its own default */
+	uint64_t arc_max_bytes; /* zfs_arc_max; 0: its own default */
+	uint32_t metaslabs;     /* zfs: how many it aims at; 0: its own default */
 	/* not 0: stop, and say what has happened so far; NULL: not wanted */
 	const volatile int *interrupted;
 

@@ -756,6 +756,9 @@ static bool carry_out_on_path(struct model *model, const struct op *op, struct e
 	case OP_FADVISE_RANDOM:
 		advise(model, op, node, CACHE_ADVICE_RANDOM);
 		break;
+	case OP_MADVISE_RANDOM:
+		advise(model, op, node, CACHE_ADVICE_MAP_RANDOM);
+		break;
 	case OP_FADVISE_SEQUENTIAL:
 		advise(model, op, node, CACHE_ADVICE_SEQUENTIAL);
 		break;
@@ -784,6 +787,9 @@ bool operation_carry_out(struct model *model, const struct op *op, struct error 
 		       op_error(model, op, error, "it computes for more than 30 days");
 	case OP_PIN:
 		return pin(model, op, error);
+	case OP_SUM_STATISTICS:
+		cache_publish_told(model->cache);
+		return true;
 	case OP_SYNC:
 		make_mounted(model);
 		sync_all(model);

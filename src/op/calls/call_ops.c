@@ -98,6 +98,12 @@ static void existing_found(void *context, const struct calls_existing *existing)
 
 /* ---- what is told ---- */
 
+const struct import_remark call_ops_cannot_see = {
+	.key = "call_trace",
+	.one = "system calls only: what the kernel reads by itself, or by a mapping, is not in the "
+	       "trace",
+};
+
 static const struct import_remark remarks[] = {
 	{"eof_reads", "read met the end of the file and returned 0",
 	 "reads met the end of the file and returned 0", false},

@@ -22,6 +22,9 @@ struct call_ops {
 	size_t made;               /* of them, delivered */
 };
 
+/* What every reader of calls has to say. */
+extern const struct import_remark call_ops_cannot_see;
+
 void call_ops_begin(struct call_ops *ops, struct import *import);
 void call_ops_again(struct call_ops *ops, struct import *import);
 void call_ops_deinit(struct call_ops *ops);

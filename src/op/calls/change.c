@@ -445,15 +445,23 @@ void calls_link_leads(struct calls *calls, const struct calls_when *when,
 		name_link_is(calls, found, target, bytes);
 }
 
-void calls_mkdir(struct calls *calls, const struct calls_when *when, const struct calls_name *name,
-		 int64_t result)
+/* NONE: the call failed, which is told, or nobody knows where the name is. */
+static uint32_t name_changed(struct calls *calls, const struct calls_when *when,
+			     const struct calls_name *name, int64_t result)
 {
 	uint32_t found = name_of(calls, when, name, false);
 
-	if (result < 0) {
-		name_failed(calls, when, found, result);
-		return;
-	}
+	if (result >= 0)
+		return found;
+	name_failed(calls, when, found, result);
+	return NONE;
+}
+
+void calls_mkdir(struct calls *calls, const struct calls_when *when, const struct calls_name *name,
+		 int64_t result)
+{
+	uint32_t found = name_changed(calls, when, name, result);
+
 	if (found == NONE || found < NAME_ROOT_COUNT || calls->names.at[found].is_pseudo)
 		return;
 	parents_present(calls, when, found);
@@ -464,12 +472,8 @@ void calls_mkdir(struct calls *calls, const struct calls_when *when, const struc
 void calls_rmdir(struct calls *calls, const struct calls_when *when, const struct calls_name *name,
 		 int64_t result)
 {
-	uint32_t found = name_of(calls, when, name, false);
+	uint32_t found = name_changed(calls, when, name, result);
 
-	if (result < 0) {
-		name_failed(calls, when, found, result);
-		return;
-	}
 	if (found == NONE || found < NAME_ROOT_COUNT || calls->names.at[found].is_pseudo)
 		return;
 	name_present(calls, when, found, NAME_DIRECTORY);
@@ -479,12 +483,8 @@ void calls_rmdir(struct calls *calls, const struct calls_when *when, const struc
 void calls_unlink(struct calls *calls, const struct calls_when *when, const struct calls_name *name,
 		  int64_t result)
 {
-	uint32_t found = name_of(calls, when, name, false);
+	uint32_t found = name_changed(calls, when, name, result);
 
-	if (result < 0) {
-		name_failed(calls, when, found, result);
-		return;
-	}
 	if (found == NONE || found < NAME_ROOT_COUNT || calls->names.at[found].is_pseudo)
 		return;
 	name_present(calls, when, found, NAME_FILE);
@@ -651,12 +651,8 @@ void calls_link(struct calls *calls, const struct calls_when *when, const struct
 void calls_symlink(struct calls *calls, const struct calls_when *when, const char *target,
 		   size_t target_bytes, const struct calls_name *name, int64_t result)
 {
-	uint32_t found = name_of(calls, when, name, false);
+	uint32_t found = name_changed(calls, when, name, result);
 
-	if (result < 0) {
-		name_failed(calls, when, found, result);
-		return;
-	}
 	if (!is_free(calls, when, found))
 		return;
 	emit_name(calls, when, OP_SYMLINK, found, target_bytes);
@@ -669,12 +665,8 @@ void calls_symlink(struct calls *calls, const struct calls_when *when, const cha
 void calls_mknod(struct calls *calls, const struct calls_when *when, const struct calls_name *name,
 		 enum calls_type type, int64_t result)
 {
-	uint32_t found = name_of(calls, when, name, false), file;
+	uint32_t found = name_changed(calls, when, name, result), file;
 
-	if (result < 0) {
-		name_failed(calls, when, found, result);
-		return;
-	}
 	if (!is_free(calls, when, found))
 		return;
 	file_appears(calls, when, found);

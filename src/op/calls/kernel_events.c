@@ -84,12 +84,6 @@ static const struct import_remark no_names = {
 	.is_warning = true,
 };
 
-static const struct import_remark cannot_see = {
-	.key = "call_trace",
-	.one = "system calls only: what the kernel reads by itself, or by a mapping, is not in the "
-	       "trace",
-};
-
 /* ---- a line ---- */
 
 static bool is_digit(char byte)
@@ -668,7 +662,7 @@ void kernel_events_finish(struct kernel_events *events, struct import *import)
 	}
 	if (events->calls) {
 		import_note(import, &no_names, 1, 0);
-		import_note(import, &cannot_see, 1, 0);
+		import_note(import, &call_ops_cannot_see, 1, 0);
 	}
 	if (events->io_uring_events)
 		import_note(import, &io_uring, events->io_uring_events, 0);

@@ -199,7 +199,7 @@ void calls_madvise(struct calls *calls, const struct calls_when *when, uint64_t 
 	}
 	switch (advice) {
 	case MADV_IS_RANDOM:
-		each_piece(calls, when, address, bytes, OP_FADVISE_RANDOM);
+		each_piece(calls, when, address, bytes, OP_MADVISE_RANDOM);
 		break;
 	case MADV_IS_SEQUENTIAL:
 		each_piece(calls, when, address, bytes, OP_FADVISE_SEQUENTIAL);

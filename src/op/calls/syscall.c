@@ -89,6 +89,19 @@ static bool is_at(const struct syscall *call)
 	return ends_with(name, "at") || ends_with(name, "at2") || ends_with(name, "statat64");
 }
 
+/* Of a call with a name, or two: rename(FROM, TO), renameat(DIRECTORY, FROM, DIRECTORY, TO). */
+static struct calls_name first_name(struct calls *calls, const struct calls_when *when,
+				    const struct syscall *call, char text[NAME_BYTES])
+{
+	return name_at(calls, when, call, is_at(call) ? 0 : -1, is_at(call), text);
+}
+
+static struct calls_name second_name(struct calls *calls, const struct calls_when *when,
+				     const struct syscall *call, char text[NAME_BYTES])
+{
+	return name_at(calls, when, call, is_at(call) ? 2 : -1, is_at(call) ? 3 : 1, text);
+}
+
 static bool is_named(const struct syscall *call, const char *name)
 {
 	return strcmp(call->kind->name, name) == 0;
@@ -695,8 +708,7 @@ static void tell_stat(struct calls *calls, const struct calls_when *when,
 {
 	char text[NAME_BYTES];
 	bool has_directory = is_at(call);
-	struct calls_name name =
-		name_at(calls, when, call, has_directory ? 0 : -1, has_directory, text);
+	struct calls_name name = first_name(calls, when, call, text);
 	bool follows = has_directory ? !(argument_flags(call, 3) & AT_NO_FOLLOW)
 				     : !strstr(call->kind->name, "lstat");
 	struct calls_facts facts;
@@ -750,8 +762,7 @@ static void tell_readlink(struct calls *calls, const struct calls_when *when,
 {
 	char text[NAME_BYTES], target[NAME_BYTES];
 	bool has_directory = is_at(call);
-	struct calls_name name =
-		name_at(calls, when, call, has_directory ? 0 : -1, has_directory, text);
+	struct calls_name name = first_name(calls, when, call, text);
 	size_t bytes;
 
 	if (call->result > 0 &&
@@ -764,9 +775,7 @@ static void tell_mkdir(struct calls *calls, const struct calls_when *when,
 		       const struct syscall *call)
 {
 	char text[NAME_BYTES];
-	bool has_directory = is_at(call);
-	struct calls_name name =
-		name_at(calls, when, call, has_directory ? 0 : -1, has_directory, text);
+	struct calls_name name = first_name(calls, when, call, text);
 
 	calls_mkdir(calls, when, &name, call->result);
 }
@@ -785,8 +794,7 @@ static void tell_unlink(struct calls *calls, const struct calls_when *when,
 {
 	char text[NAME_BYTES];
 	bool has_directory = is_at(call);
-	struct calls_name name =
-		name_at(calls, when, call, has_directory ? 0 : -1, has_directory, text);
+	struct calls_name name = first_name(calls, when, call, text);
 
 	if (has_directory && argument_flags(call, 2) & AT_REMOVES_DIRECTORY)
 		calls_rmdir(calls, when, &name, call->result);
@@ -798,11 +806,8 @@ static void tell_rename(struct calls *calls, const struct calls_when *when,
 			const struct syscall *call)
 {
 	char from_text[NAME_BYTES], to_text[NAME_BYTES];
-	bool has_directory = is_at(call);
-	struct calls_name from =
-		name_at(calls, when, call, has_directory ? 0 : -1, has_directory, from_text);
-	struct calls_name to =
-		name_at(calls, when, call, has_directory ? 2 : -1, has_directory ? 3 : 1, to_text);
+	struct calls_name from = first_name(calls, when, call, from_text);
+	struct calls_name to = second_name(calls, when, call, to_text);
 
 	calls_rename(calls, when, &from, &to, argument_flags(call, 4) & EXCHANGES, call->result);
 }
@@ -811,11 +816,8 @@ static void tell_link(struct calls *calls, const struct calls_when *when,
 		      const struct syscall *call)
 {
 	char from_text[NAME_BYTES], to_text[NAME_BYTES];
-	bool has_directory = is_at(call);
-	struct calls_name from =
-		name_at(calls, when, call, has_directory ? 0 : -1, has_directory, from_text);
-	struct calls_name to =
-		name_at(calls, when, call, has_directory ? 2 : -1, has_directory ? 3 : 1, to_text);
+	struct calls_name from = first_name(calls, when, call, from_text);
+	struct calls_name to = second_name(calls, when, call, to_text);
 
 	calls_link(calls, when, &from, &to, argument_flags(call, 4) & AT_FOLLOWS, call->result);
 }
@@ -839,8 +841,7 @@ static void tell_mknod(struct calls *calls, const struct calls_when *when,
 {
 	char text[NAME_BYTES];
 	bool has_directory = is_at(call);
-	struct calls_name name =
-		name_at(calls, when, call, has_directory ? 0 : -1, has_directory, text);
+	struct calls_name name = first_name(calls, when, call, text);
 	uint64_t type = argument_flags(call, 1 + has_directory) & TYPE_MASK;
 
 	calls_mknod(calls, when, &name,
@@ -894,9 +895,7 @@ static void tell_exec(struct calls *calls, const struct calls_when *when,
 		      const struct syscall *call)
 {
 	char text[NAME_BYTES];
-	bool has_directory = is_at(call);
-	struct calls_name name =
-		name_at(calls, when, call, has_directory ? 0 : -1, has_directory, text);
+	struct calls_name name = first_name(calls, when, call, text);
 
 	calls_exec(calls, when, &name, call->result);
 }

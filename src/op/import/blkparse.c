@@ -658,27 +658,11 @@ static bool blkparse_next(struct import *import, struct op *ops, size_t count, s
 			  struct error *error)
 {
 	struct blkparse *state = import->state;
-	struct row row;
 
-	*got = 0;
-	while (*got < count) {
-		bool is_op;
-
-		switch (row_next(&state->rows, import, &row, error)) {
-		case ROW_FOUND:
-			break;
-		case ROW_END:
-			if (import->is_second && *got == 0)
-				end_note(import);
-			return true;
-		case ROW_FAILED:
-			return false;
-		}
-		if (row_read(import, &row, &ops[*got], &is_op, error))
-			*got += is_op;
-		else if (!import_row_wrong(import, error))
-			return false;
-	}
+	if (!rows_ops(&state->rows, import, row_read, ops, count, got, error))
+		return false;
+	if (import->is_second && *got == 0)
+		end_note(import);
 	return true;
 }
 

@@ -402,26 +402,8 @@ static bool fio_next(struct import *import, struct op *ops, size_t count, size_t
 		     struct error *error)
 {
 	struct fio *fio = import->state;
-	struct row row;
 
-	*got = 0;
-	while (*got < count) {
-		bool is_op;
-
-		switch (row_next(&fio->rows, import, &row, error)) {
-		case ROW_FOUND:
-			break;
-		case ROW_END:
-			return true;
-		case ROW_FAILED:
-			return false;
-		}
-		if (row_read(import, &row, &ops[*got], &is_op, error))
-			*got += is_op;
-		else if (!import_row_wrong(import, error))
-			return false;
-	}
-	return true;
+	return rows_ops(&fio->rows, import, row_read, ops, count, got, error);
 }
 
 const struct import_format format_fio = {

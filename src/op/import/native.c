@@ -14,6 +14,7 @@
 #include <xxhash.h>
 
 #include "base/size.h"
+#include "op/carried.h"
 #include "op/native.h"
 
 struct native {
@@ -30,9 +31,9 @@ struct native {
 	uint64_t op_count; /* of whole blocks */
 	uint64_t block_count;
 	uint64_t time_ns; /* of the last op of the last whole block */
-	bool ended;
+	bool has_head, has_tail, ended;
 
-	char *facts, *stream_text; /* the head's; NULL: none */
+	char *facts, *stream_text; /* the head's, and the tail's facts behind it; NULL: none */
 	uint32_t stream_count;     /* with the unused 0; 0: ops have none */
 };
 
@@ -110,6 +111,8 @@ static const char *head_take(struct import *import, const unsigned char *body, s
 	native->facts = memory_alloc(fact_bytes + 1, 1);
 	memcpy(native->facts, body, fact_bytes);
 	import->facts = native->facts;
+	native->has_head = true;
+	carried_tell(import, native->facts);
 	if (stream_count == 0)
 		return name_bytes ? "there is more in it than its head" : NULL;
 	native->stream_count = stream_count;
@@ -427,13 +430,37 @@ static bool end_check(struct import *import, const struct block *block, struct e
  * Are the header's numbers possible? Before anything is done with them, and before the body is
  * there to be summed.
  */
-static bool header_is_sane(uint32_t mark, const struct block *block)
+static bool header_is_sane(const struct native *native, uint32_t mark, const struct block *block)
 {
 	if (mark == NATIVE_MARK_END)
 		return block->body_bytes == NATIVE_END_BODY_BYTES && block->count == 0;
+	if (native->has_tail)
+		return false;
+	if (mark == NATIVE_MARK_HEAD)
+		return native->has_head && block->count == 0 && block->new_paths == 0 &&
+		       block->text_bytes == block->body_bytes &&
+		       block->body_bytes <= NATIVE_FACTS_BYTES_MAX;
 	return mark == NATIVE_MARK_BLOCK && block->body_bytes <= NATIVE_BODY_BYTES_MAX &&
 	       block->count > 0 && block->count <= NATIVE_BLOCK_OPS_MAX &&
 	       block->new_paths <= 2 * block->count && block->text_bytes <= NATIVE_BLOCK_TEXT_MAX;
+}
+
+/* What was known only in the end: facts alone, before the end block. */
+static bool tail_take(struct import *import, const struct block *block, struct error *error)
+{
+	struct native *native = import->state;
+	size_t before = strlen(native->facts);
+
+	if (!facts_are_lines(block->body, block->body_bytes))
+		return native_wrong(import, "what it tells of itself is not lines of key=value",
+				    error);
+	native->facts = memory_resize(native->facts, before + block->body_bytes + 1, 1);
+	memcpy(native->facts + before, block->body, block->body_bytes);
+	native->facts[before + block->body_bytes] = '\0';
+	import->facts = native->facts;
+	native->has_tail = true;
+	carried_tell(import, native->facts + before);
+	return true;
 }
 
 static bool block_read(struct import *import, struct error *error)
@@ -453,7 +480,7 @@ static bool block_read(struct import *import, struct error *error)
 		.text_bytes = native_get32(header + NATIVE_AT_TEXT_BYTES),
 		.time_ns = native_get64(header + NATIVE_AT_TIME),
 	};
-	if (!header_is_sane(native_get32(header + NATIVE_AT_MARK), &block))
+	if (!header_is_sane(import->state, native_get32(header + NATIVE_AT_MARK), &block))
 		return native_wrong(import, "its header makes no sense", error);
 	if (!native_need(import, NATIVE_BLOCK_HEADER_BYTES + block.body_bytes, error))
 		return false;
@@ -462,9 +489,16 @@ static bool block_read(struct import *import, struct error *error)
 	if (native_get64(header + NATIVE_AT_CHECKSUM) !=
 	    native_checksum(header, block.body, block.body_bytes))
 		return native_wrong(import, "its checksum does not match", error);
-	fine = native_get32(header + NATIVE_AT_MARK) == NATIVE_MARK_END
-		       ? end_check(import, &block, error)
-		       : block_decode(import, &block, error);
+	switch (native_get32(header + NATIVE_AT_MARK)) {
+	case NATIVE_MARK_END:
+		fine = end_check(import, &block, error);
+		break;
+	case NATIVE_MARK_HEAD:
+		fine = tail_take(import, &block, error);
+		break;
+	default:
+		fine = block_decode(import, &block, error);
+	}
 	input->at = block.body + block.body_bytes;
 	return fine;
 }

@@ -132,12 +132,6 @@ static const struct import_remark no_stamps = {
 	.is_warning = true,
 };
 
-static const struct import_remark cannot_see = {
-	.key = "call_trace",
-	.one = "system calls only: what the kernel reads by itself, or by a mapping, is not in the "
-	       "trace",
-};
-
 /* ---- small things ---- */
 
 static bool is_digit(char byte)
@@ -1191,7 +1185,7 @@ static void reading_finish(struct import *import)
 			      import->files->members.count);
 	else if (state->main_tid && !state->has_numbered)
 		siblings_remark(import);
-	import_note(import, &cannot_see, 1, 0);
+	import_note(import, &call_ops_cannot_see, 1, 0);
 	call_ops_finish(&state->ops, import);
 }
 

@@ -1,6 +1,7 @@
 #include "op/rows/request_columns.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -205,6 +206,21 @@ static bool begins_as_header(const struct request_columns *columns, const struct
 	       strncasecmp((const char *)row->at + quote, header, bytes) == 0;
 }
 
+/* Is it the format's header, whole, whatever parts its words? */
+static bool is_own_header(const struct request_columns *columns, const struct row *row)
+{
+	const char *header = columns->header;
+
+	for (const unsigned char *at = row->at; header && at < row->end; at++) {
+		if (*at == '"' || *at == ' ')
+			continue;
+		if (*header == ',' ? !strchr(",;\t|", *at) : tolower(*at) != *header)
+			return *header == '\0';
+		header++;
+	}
+	return header && *header == '\0';
+}
+
 /* Before the first row anything that looks like one; later only one that begins as it should. */
 static bool is_header(const struct request_columns *columns, const struct row *row, bool is_first)
 {
@@ -240,7 +256,7 @@ enum import_match request_columns_match(const struct request_columns *columns,
 {
 	const unsigned char *at = head;
 	unsigned int rows = 0, fine = 0;
-	bool has_header = false, is_first = true;
+	bool has_header = false, is_first = true, first_fits = false;
 	struct parsed parsed;
 	struct row row;
 
@@ -249,18 +265,21 @@ enum import_match request_columns_match(const struct request_columns *columns,
 
 		if (is_comment(columns, &row))
 			continue;
-		has_header |= is_first && is_header(columns, &row, false);
+		has_header |= is_first && is_own_header(columns, &row);
 		is_fine = row_parse(columns, &row, separator_choose(columns, &row), &parsed) &&
 			  parsed.request.kind != REQUEST_OTHER;
 		/* A header, or a file's last line, cut in its middle, is no row. */
 		if (is_fine || !(is_header(columns, &row, is_first) || (!row.is_ended && rows)))
 			rows++;
+		first_fits |= is_fine && rows == 1;
 		is_first = false;
 		fine += is_fine;
 	}
+	if (has_header)
+		return IMPORT_YES;
 	if (rows == 0 || fine * 4 < rows * 3)
-		return IMPORT_NO;
-	return has_header ? IMPORT_YES : IMPORT_LIKELY;
+		return first_fits ? IMPORT_RATHER : IMPORT_NO;
+	return IMPORT_LIKELY;
 }
 
 /* ---- reading ---- */
@@ -392,24 +411,6 @@ bool request_columns_next(struct import *import, struct op *ops, size_t count, s
 			  struct error *error)
 {
 	struct request_reader *reader = import->state;
-	struct row row;
 
-	*got = 0;
-	while (*got < count) {
-		bool is_op;
-
-		switch (row_next(&reader->rows, import, &row, error)) {
-		case ROW_FOUND:
-			break;
-		case ROW_END:
-			return true;
-		case ROW_FAILED:
-			return false;
-		}
-		if (row_read(import, &row, &ops[*got], &is_op, error))
-			*got += is_op;
-		else if (!import_row_wrong(import, error))
-			return false;
-	}
-	return true;
+	return rows_ops(&reader->rows, import, row_read, ops, count, got, error);
 }

@@ -69,7 +69,7 @@ bool request_columns_next(struct import *import, struct op *ops, size_t count, s
 
 /*
  * import_format.match: do the first rows look like it? IMPORT_LIKELY if three quarters of those in
- * sight do, IMPORT_YES if besides the header stands before them.
+ * sight do, IMPORT_RATHER if the first does, IMPORT_YES if the header stands before them.
  */
 enum import_match request_columns_match(const struct request_columns *columns,
 					const unsigned char *head, size_t bytes, bool whole);

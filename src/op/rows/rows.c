@@ -457,3 +457,28 @@ bool row_wrong(const struct import *import, const struct row *row, const struct 
 	}
 	return error_excerpt(error, (const char *)row->at, (size_t)(row->end - row->at));
 }
+
+bool rows_ops(struct rows *rows, struct import *import, row_read_op *read, struct op *ops,
+	      size_t count, size_t *got, struct error *error)
+{
+	struct row row;
+
+	*got = 0;
+	while (*got < count) {
+		bool is_op;
+
+		switch (row_next(rows, import, &row, error)) {
+		case ROW_FOUND:
+			break;
+		case ROW_END:
+			return true;
+		case ROW_FAILED:
+			return false;
+		}
+		if (read(import, &row, &ops[*got], &is_op, error))
+			*got += is_op;
+		else if (!import_row_wrong(import, error))
+			return false;
+	}
+	return true;
+}

@@ -15,6 +15,7 @@
 #include "base/error.h"
 
 struct import;
+struct op;
 
 enum { ROW_BYTES_MAX = 64 * 1024 };
 
@@ -91,6 +92,17 @@ const char *number_verdict_text(enum number_verdict verdict);
  */
 bool row_wrong(const struct import *import, const struct row *row, const struct field *field,
 	       struct error *error, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Turn a row into an op; *is_op false: it is none, and that is fine. Fails (ERROR_INPUT) on what cannot be read. */
+typedef bool row_read_op(struct import *import, const struct row *row, struct op *op, bool *is_op,
+			 struct error *error);
+
+/*
+ * An import's next ops (struct import_format, next()) of a text with an op in a row, at most: rows that cannot be read are left out if that is
+ * allowed.
+ */
+bool rows_ops(struct rows *rows, struct import *import, row_read_op *read, struct op *ops,
+	      size_t count, size_t *got, struct error *error);
 
 /* For "%.*s" in such a message: enough of a field to recognise it. */
 int field_shown(const struct field *field);

@@ -21,7 +21,8 @@
  *            the model against them.
  *            `version: 9.5` is what the development branch was, too, until March 2016, when checkpoints came
  *            to be sorted and written back as they go (9cd00c457e6, 428b1d6b29c) and renames durable
- *            (1d4a0ab19a7); that two checkpoints' journal is kept went with version 11 (4b0d28de06b).
+ *            (1d4a0ab19a7); that two checkpoints' journal is kept went with version 11 (4b0d28de06b),
+ *            which is also what 12 to 13 do here; zeros are written 32 blocks at once since 14 (ce6a71fa530).
  * Differs    1. Nothing is stored: rows have places, not values. 2. Insertion locks, buffer content
  *            locks, the commit log's buffers and catalogues are never waited for or read. 3. Leaves
  *            never split: there is room for 38 more entries, and pages give away few rows.
@@ -105,9 +106,11 @@ static const struct schema_key keys[] = {
 	{SCHEMA_JOB, "wal_segments", SCHEMA_NUMBER, FIELD(wal_segments), "0", NULL, 0, 1000000,
 	 "segments there at the beginning besides the one in use; a server that has run for long "
 	 "has max_wal_size's, one just made none"},
-	{SCHEMA_JOB, "version", SCHEMA_WORD, FIELD(version), "15", "9.5|15", 0, 0,
-	 "of the server; `9.5` writes a checkpoint's blocks in the pool's order, never tells the "
-	 "kernel to begin, keeps the journal of two checkpoints, and syncs no names"},
+	{SCHEMA_JOB, "version", SCHEMA_WORD, FIELD(version), "15", "9.5|11|15", 0, 0,
+	 "of the server; before 14, new segments are filled with zeros by writes of 8 KiB, not "
+	 "256; "
+	 "`9.5` also writes a checkpoint's blocks in the pool's order, never tells the kernel to "
+	 "begin, keeps the journal of two checkpoints, and syncs no names"},
 	{SCHEMA_JOB, "directory", SCHEMA_TEXT, FIELD(directory), "", NULL, 0, 0,
 	 "of the cluster; if not given, the paths begin with base, global, pg_wal"},
 };
@@ -238,28 +241,24 @@ static const struct workload_sum sums[] = {
 	SUM("full_page_images", images, "blocks put into the journal whole"),
 	SUM("buffer_accesses", accesses, "blocks looked up in shared_buffers"),
 	SUM("buffer_misses", misses, "of those not there"),
-	SUM("blocks_written_checkpointer", written_checkpointer,
-	    "data blocks written by the checkpointer"),
+	SUM("blocks_written_checkpointer", written_checkpointer, "data blocks by the checkpointer"),
 	SUM("blocks_written_bgwriter", written_writer, "data blocks by the background writer"),
-	SUM("blocks_written_backend", written_backend,
-	    "data blocks by backends, those that relations grew by included"),
+	SUM("blocks_written_backend", written_backend, "data blocks by backends, also new"),
 	SUM("blocks_extended", extended, "data blocks that relations grew by"),
-	SUM("hot_updates", hot, "updates of accounts that stayed in their page"),
+	SUM("hot_updates", hot, "account updates that kept their page"),
 	SUM("wal_writes", wal_writes, "writes to the journal's files"),
-	SUM("wal_write_bytes", wal_write_bytes, "bytes of them, blocks written again included"),
+	SUM("wal_write_bytes", wal_write_bytes, "bytes of them, in whole blocks"),
 	SUM("flushes", flushes, "fdatasyncs of the journal"),
 	SUM("checkpoints", checkpoints, "checkpoints completed"),
 	SUM("segments_used", segments_used, "segments of the journal filled"),
 	SUM("segments_created", created, "segments made"),
 	SUM("segments_recycled", recycled, "segments renamed to be used again"),
 	SUM("segments_removed", removed, "segments removed"),
-	SUM("commit_wait_ns", commit_wait_ns, "time from commit records to their being on disk"),
-	SUM("row_lock_waits", lock_waits, "waits for a row of tellers or branches"),
+	SUM("commit_wait_ns", commit_wait_ns, "from commit records to their flush"),
+	SUM("row_lock_waits", lock_waits, "waits for a teller's or branch's row"),
 	SUM("row_lock_wait_ns", lock_wait_ns, "time of these waits"),
-	SUM("segment_create_ns", creating_ns,
-	    "time for which segments were made with the write lock held"),
-	SUM("segment_create_stall_ns", create_stall_ns,
-	    "time that backends waited for that, the one that made it included"),
+	SUM("segment_create_ns", creating_ns, "making segments under the write lock"),
+	SUM("segment_create_stall_ns", create_stall_ns, "all backends' waits for that"),
 #undef SUM
 };
 
@@ -270,15 +269,15 @@ static void ratios_report(const struct pgbench *pg, const struct op_source_repor
 
 	if (elapsed_ns)
 		reporter->figure(reporter->context, "transactions_per_second",
-				 "transactions a second, since counting began",
+				 "transactions a second",
 				 (double)count->transactions * 1e9 / (double)elapsed_ns, false);
 	if (count->flushes && pg->options->synchronous_commit)
 		reporter->figure(reporter->context, "commits_per_flush",
-				 "transactions for each fdatasync of the journal",
+				 "transactions a flush of the journal",
 				 (double)count->transactions / (double)count->flushes, false);
 	if (count->updates)
 		reporter->figure(reporter->context, "hot_fraction",
-				 "part of the updates of accounts that stayed in their page",
+				 "part of updates in the same page",
 				 (double)count->hot / (double)count->updates, false);
 	if (count->images)
 		reporter->figure(reporter->context, "image_bytes_mean",

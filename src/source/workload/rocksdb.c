@@ -283,8 +283,7 @@ static void report(struct workload_run *run, const struct op_source_reporter *re
 			 (double)count->operations, false);
 	workload_sums_report(reporter, sums, sizeof(sums) / sizeof(sums[0]), count);
 	if (elapsed_ns)
-		reporter->figure(reporter->context, "operations_per_second",
-				 "operations a second, since counting began",
+		reporter->figure(reporter->context, "operations_per_second", "operations a second",
 				 (double)count->operations * 1e9 / (double)elapsed_ns, false);
 	if (count->syncs)
 		reporter->figure(reporter->context, "commits_per_sync",

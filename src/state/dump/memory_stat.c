@@ -53,12 +53,6 @@ static const char *const own[] = {"anon",
 				  "recent_scanned_*",
 				  NULL};
 
-static const char *const shared[] = {"workingset_*", "pgfault",      "pgmajfault",  "pgpgin",
-				     "pgpgout",      "pgscan*",      "pgsteal*",    "pgrefill",
-				     "pgactivate",   "pgdeactivate", "pglazyfree*", "pgdemote_*",
-				     "pgpromote_*",  "thp_*",        "zswp*",       "numa_*",
-				     "swpin_zero",   "swpout_zero",  NULL};
-
 static enum row_match stat_match(const struct row *row, const struct dump *open)
 {
 	(void)open;
@@ -66,7 +60,7 @@ static enum row_match stat_match(const struct row *row, const struct dump *open)
 		return ROW_NO;
 	if (word_is_among(&row->fields[0], own))
 		return ROW_YES;
-	return word_is_among(&row->fields[0], shared) ? ROW_LIKELY : ROW_PERHAPS;
+	return word_is_among(&row->fields[0], pair_events) ? ROW_LIKELY : ROW_PERHAPS;
 }
 
 static bool stat_resembles(const struct row *row)

@@ -109,12 +109,8 @@ static const char *const own[] = {"nr_free_pages*",
 				  "thp_fault_fallback*",
 				  NULL};
 
-/* Names that a memory cgroup's memory.stat has as well. */
-static const char *const shared[] = {"workingset_*", "pgfault",      "pgmajfault",  "pgpgin",
-				     "pgpgout",      "pgscan*",      "pgsteal*",    "pgrefill",
-				     "pgactivate",   "pgdeactivate", "pglazyfree*", "pgdemote_*",
-				     "pgpromote_*",  "thp_*",        "zswp*",       "numa_*",
-				     "swpin_zero",   "swpout_zero",  "oom_kill",    NULL};
+/* Names that other kinds have as well, besides pair_events. */
+static const char *const shared[] = {"oom_kill", NULL};
 
 static bool vmstat_resembles(const struct row *row)
 {
@@ -128,7 +124,9 @@ static enum row_match vmstat_match(const struct row *row, const struct dump *ope
 		return ROW_NO;
 	if (word_is_among(&row->fields[0], own))
 		return ROW_YES;
-	return word_is_among(&row->fields[0], shared) ? ROW_LIKELY : ROW_PERHAPS;
+	return word_is_among(&row->fields[0], pair_events) || word_is_among(&row->fields[0], shared)
+		       ? ROW_LIKELY
+		       : ROW_PERHAPS;
 }
 
 const struct dump_kind dump_kind_vmstat = {

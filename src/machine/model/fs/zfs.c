@@ -163,6 +163,7 @@ static void zfs_mount(struct filesystem_mount *mount)
 	struct arc_config config = {
 		.rules = arc_rules_of(mount->cache),
 		.memory_bytes = cache_memory_bytes(mount->cache),
+		.size_max_bytes = mount->options.arc_max_bytes,
 	};
 
 	mount->state = fs;

@@ -49,7 +49,7 @@ enum wal_level { WAL_LEVEL_MINIMAL, WAL_LEVEL_REPLICA };
 enum dontneed { DONTNEED_AUTO, DONTNEED_NEVER, DONTNEED_CLOSE, DONTNEED_RECYCLE };
 enum warm { WARM_NO, WARM_CACHED };
 /* Of the server: 9.5 is what the development branch was, too, until March 2016. */
-enum version { VERSION_9_5, VERSION_15 };
+enum version { VERSION_9_5, VERSION_11, VERSION_15 };
 
 struct pgbench_options {
 	uint64_t scale, clients, transactions, warm_up;

@@ -2,11 +2,11 @@
  * The files of the journal: made, filled, and used again or removed
  *
  * 16 MiB each, pg_wal/ and 24 hex digits. One that is needed and not there is made under another
- * name, filled with zeros by writes of 256 KiB (or made a hole of, wal_init_zero: no), synced,
- * renamed and synced again, file and directory. What lies wholly before a checkpoint's redo point
- * is renamed to the next name to come (synced before and after), or removed. Sources: PostgreSQL
- * 15, xlog.c, XLogFileInitInternal(), InstallXLogFileSegment(), RemoveXlogFile(), XLOGfileslop(),
- * XLogFileClose(); fd.c, durable_rename(), durable_unlink().
+ * name, filled with zeros by writes of 256 KiB, until 13 of a block each (or made a hole of,
+ * wal_init_zero: no), synced, renamed and synced again, file and directory. What lies wholly before
+ * a checkpoint's redo point is renamed to the next name to come (synced before and after), or
+ * removed. Sources: PostgreSQL 15, xlog.c, XLogFileInitInternal(), InstallXLogFileSegment(),
+ * RemoveXlogFile(), XLOGfileslop(), XLogFileClose(); fd.c, durable_rename(), durable_unlink().
  *
  * With wal_level minimal whoever closes a segment that it has written says posix_fadvise(DONTNEED):
  * nobody will read it. `dontneed: recycle` is what Andres Freund's experimental branch did in 2016:
@@ -18,7 +18,7 @@
 
 #include <assert.h>
 
-enum { ZERO_BYTES = 256 * 1024, FIRST_SEGMENT = 1, TIMELINE = 1 };
+enum { ZERO_BLOCKS = 32, FIRST_SEGMENT = 1, TIMELINE = 1 };
 
 static uint32_t segment_name(struct pgbench *pg, uint64_t segment)
 {
@@ -112,6 +112,12 @@ static enum turn sync_name(struct pgbench *pg, struct process *process, uint32_t
 
 /* ---- make one ---- */
 
+/* What one write fills: XLogFileInit()'s block until 13, PG_IOV_MAX of them since ce6a71fa530 (14). */
+static uint64_t zeros_bytes(const struct pgbench *pg)
+{
+	return (pg->options->version < VERSION_15 ? 1 : ZERO_BLOCKS) * BLOCK_BYTES;
+}
+
 enum {
 	CREATE_BEGIN,
 	CREATE_FILL,
@@ -142,10 +148,11 @@ enum turn segment_create(struct pgbench *pg, struct process *process, struct fra
 				       SEGMENT_BYTES - 1, 1);
 		}
 		offset = frame->at;
-		frame->at += ZERO_BYTES;
+		frame->at += zeros_bytes(pg);
 		if (frame->at == SEGMENT_BYTES)
 			frame->step = CREATE_SYNC;
-		return op_make(pg, process, OP_WRITE, STREAM_WAL, temporary, offset, ZERO_BYTES);
+		return op_make(pg, process, OP_WRITE, STREAM_WAL, temporary, offset,
+			       zeros_bytes(pg));
 	case CREATE_SYNC:
 		frame->step = CREATE_SYNC_AGAIN;
 		if (!pg->options->fsync)

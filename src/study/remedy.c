@@ -1,0 +1,147 @@
+#include "study/remedy.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/size.h"
+
+/* Who forces less than a fiftieth of the re-reads is not asked to change. */
+enum { BLAME_PERCENT = 2, TARGETS_TRIED_MAX = 6 };
+
+struct remedy_try *remedy_propose(struct remedy_proposals *proposals)
+{
+	struct remedy_try *attempt = array_push(&proposals->list);
+
+	*attempt = (struct remedy_try){
+		.remedy = proposals->remedy,
+		.model = *proposals->facts->model,
+	};
+	return attempt;
+}
+
+void remedy_leave_out(struct remedy_proposals *proposals, const char *why)
+{
+	*array_push(&proposals->advice->left_out) =
+		(struct advice_left_out){proposals->remedy->id, why};
+}
+
+const char *remedy_text(struct advice *advice, const char *format, ...)
+{
+	char text[2000];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	return arena_text(&advice->arena, text, strlen(text));
+}
+
+const char *remedy_target_names(struct advice *advice, const struct remedy_facts *facts,
+				uint64_t targets)
+{
+	char text[300] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < facts->target_count; i++) {
+		if (!(targets >> i & 1) || used >= sizeof(text))
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%.100s",
+					 used ? ", " : "", facts->targets[i].name);
+	}
+	return arena_text(&advice->arena, text, strlen(text));
+}
+
+const char *remedy_size(struct advice *advice, uint64_t bytes)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *name;
+	} units[] = {{GIB, "GiB"}, {MIB, "MiB"}, {KIB, "KiB"}};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (bytes && bytes % units[i].bytes == 0)
+			return remedy_text(advice, "%" PRIu64 "%s", bytes / units[i].bytes,
+					   units[i].name);
+	return remedy_text(advice, "%" PRIu64, bytes);
+}
+
+void remedy_name(struct advice *advice, const struct remedy_facts *facts,
+		 struct remedy_try *attempt)
+{
+	attempt->title =
+		remedy_text(advice, "%s: %s", remedy_target_names(advice, facts, attempt->targets),
+			    attempt->remedy->what);
+	attempt->how = attempt->remedy->how(advice, facts, attempt);
+}
+
+bool remedy_is_to_blame(const struct remedy_facts *facts, size_t target)
+{
+	const struct remedy_target *it = &facts->targets[target];
+
+	return facts->blamed_pages > 0 &&
+	       it->blamed_pages * 100 >= facts->blamed_pages * BLAME_PERCENT &&
+	       it->reads + it->writes + it->mapped_reads + it->mapped_writes > 0;
+}
+
+static uint64_t bytes_of(const struct remedy_target *target)
+{
+	return target->read_bytes + target->write_bytes + target->mapped_bytes;
+}
+
+static bool goes_before(const struct remedy_target *a, const struct remedy_target *b)
+{
+	return a->blamed_pages != b->blamed_pages ? a->blamed_pages > b->blamed_pages
+						  : bytes_of(a) > bytes_of(b);
+}
+
+void remedy_propose_targets(struct remedy_proposals *proposals)
+{
+	const struct remedy_facts *facts = proposals->facts;
+	uint64_t taken = 0;
+
+	for (size_t round = 0; round < TARGETS_TRIED_MAX; round++) {
+		size_t best = SIZE_MAX;
+		struct remedy_try *attempt;
+
+		for (size_t i = 0; i < facts->target_count && i < REMEDY_TARGETS_MAX; i++)
+			if (!(taken >> i & 1) && proposals->remedy->suits(facts, i) &&
+			    (best == SIZE_MAX ||
+			     goes_before(&facts->targets[i], &facts->targets[best])))
+				best = i;
+		if (best == SIZE_MAX)
+			break;
+		taken |= UINT64_C(1) << best;
+		attempt = remedy_propose(proposals);
+		attempt->targets = UINT64_C(1) << best;
+		remedy_name(proposals->advice, facts, attempt);
+	}
+	if (!taken)
+		remedy_leave_out(proposals, "nobody does what it would change");
+}
+
+void remedy_keep(struct remedy_edit *edit, const struct op *op)
+{
+	*array_push(&edit->out) = *op;
+}
+
+void remedy_keep_as(struct remedy_edit *edit, const struct op *op, enum op_kind kind)
+{
+	struct op *changed = array_push(&edit->out);
+
+	*changed = *op;
+	changed->kind = (uint8_t)kind;
+}
+
+void remedy_add(struct remedy_edit *edit, const struct op *op, enum op_kind kind, uint64_t offset,
+		uint64_t bytes)
+{
+	struct op *added = array_push(&edit->out);
+
+	*added = *op;
+	added->kind = (uint8_t)kind;
+	added->offset = offset;
+	added->bytes = bytes;
+	added->path_to = 0;
+}
