@@ -85,7 +85,7 @@ struct plan {
 	struct arena arena;
 	/* what a trace's reader has to say; set by each run alike */
 	uint64_t skipped;
-	bool is_cut_off;
+	bool is_cut_off, has_warned;
 };
 
 /* ---- the subject ---- */
@@ -121,6 +121,8 @@ static void trace_closed(void *context, struct op_source *source)
 	/* All runs read the same, each to its end. */
 	__atomic_store_n(&plan->skipped, trace_skipped(source), __ATOMIC_RELAXED);
 	__atomic_store_n(&plan->is_cut_off, trace_is_cut_off(source), __ATOMIC_RELAXED);
+	if (!__atomic_exchange_n(&plan->has_warned, true, __ATOMIC_RELAXED))
+		trace_input_warn(source);
 }
 
 static bool can_be_read_again(const char *input, struct error *error)

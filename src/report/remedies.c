@@ -229,18 +229,24 @@ static void base_print(FILE *out, const struct advice *advice)
 {
 	char read[SIZE_TEXT_BYTES], again[SIZE_TEXT_BYTES], written[SIZE_TEXT_BYTES],
 		time[SIZE_TEXT_BYTES], number[NUMBER_TEXT_BYTES], share[SHARE_TEXT_BYTES];
+	char line[400];
+	size_t used;
 
-	fprintf(out, "%*sas it is: %s read, %s of it again (%s), %s written", INDENT, "",
+	used = (size_t)snprintf(
+		line, sizeof(line), "as it is: %s read, %s of it again (%s), %s written",
 		size_format(read, (uint64_t)advice->read_bytes),
 		size_format(again, (uint64_t)advice->reread_bytes),
 		share_format(share, (uint64_t)advice->reread_bytes, (uint64_t)advice->read_bytes),
 		size_format(written, (uint64_t)advice->write_bytes));
 	if (advice->knows_time)
-		fprintf(out, ", %s %s", number_format(number, advice->rate, VALUE_PER_SECOND),
-			advice->work);
+		used += (size_t)snprintf(line + used, sizeof(line) - used, ", %s %s/s",
+					 number_format(number, advice->rate, VALUE_COUNT),
+					 advice->work);
 	if (advice->knows_p99)
-		fprintf(out, ", p99 %s", time_format(time, (uint64_t)advice->p99_ns));
-	fputc('\n', out);
+		snprintf(line + used, sizeof(line) - used, ", p99 %s",
+			 time_format(time, (uint64_t)advice->p99_ns));
+	fprintf(out, "%*s", INDENT, "");
+	report_wrapped(out, line, INDENT);
 }
 
 static void heading_print(FILE *out, const struct advice *advice, bool colour)

@@ -580,7 +580,8 @@ static double score_of(const struct advise *advise, const struct attempt *attemp
 		score += relief_of(advise, attempt, read.base) / 2;
 	if (rate.is_known)
 		score += bounded(rate.change, 1);
-	if (p99.is_known)
+	/* A quantile is known to a bucket of its histogram, 1/64: less than two of them say nothing. */
+	if (p99.is_known && (p99.change > 2.0 / 64 || p99.change < -2.0 / 64))
 		score -= bounded(p99.change, 1) / 2;
 	return score > 0 ? score * attempt->it.remedy->ease / 100 : score;
 }
@@ -867,10 +868,13 @@ static void propose_all(struct advise *advise, const struct remedy *const *remed
 				continue;
 			}
 			attempt = attempt_add(advise, &proposals.list.at[k]);
-			if (attempt_load(advise, attempt, &error))
+			attempt->is_left_out = !attempt_load(advise, attempt, &error);
+			if (!attempt->is_left_out)
 				scout(advise, attempt);
 			else
-				attempt->is_left_out = true;
+				*array_push(&advise->advice->left_out) = (struct advice_left_out){
+					remedies[i]->id,
+					remedy_text(advise->advice, "%s", error.message)};
 		}
 		array_deinit(&proposals.list);
 	}

@@ -85,6 +85,20 @@ assert told["base"]["per_second"] > 0 and told["base"]["p99_ns"] > 0
 assert all(r["throughput"]["base"] > 0 for r in told["remedies"])
 END
 
+cat >"$scratch/db.yaml" <<'END'
+machine: {cgroup_limit: 200MiB, pinned: 80MiB, device: hdd-7200, device_size: 100GiB, policy: linux-6.18}
+jobs:
+  db: {workload: pgbench, scale: 15, clients: 4, shared_buffers: 64MiB, transactions: 500, max_wal_size: 128MiB, min_wal_size: 64MiB, wal_segments: 6}
+END
+exits 0 "a database's settings" "$REFAULT" advise "$scratch/db.yaml" --only wal-recycle,wal-init-zero,wal-level --json --seeds 1
+ok 'are all tried' python3 - "$scratch/out" <<'END'
+import json, sys
+told = json.load(open(sys.argv[1]))
+assert not told["left_out"], told["left_out"]
+assert {r["id"] for r in told["remedies"]} == {"wal-recycle", "wal-init-zero", "wal-level"}
+assert all(r["failure"] is None and r["throughput"]["base"] > 0 for r in told["remedies"])
+END
+
 exits 0 'a run to be kept' "$REFAULT" replay "$scratch/scan.csv" --cgroup-limit 64MiB --db "$scratch/runs.db"
 exits 0 'a kept run' "$REFAULT" advise @last --db "$scratch/runs.db" --only cgroup
 says out 'scan: a memory cgroup of its own, 16MiB.'

@@ -478,7 +478,8 @@ static __attribute__((noinline)) void background_submit_some(struct simulation *
 
 static inline void background_submit(struct simulation *sim)
 {
-	if (sim->background.at.count > 0)
+	/* A sync may have taken all that there was of the file it holds the transaction for. */
+	if (sim->background.at.count > 0 || sim->held_file)
 		background_submit_some(sim);
 }
 
@@ -664,9 +665,9 @@ static void task_goes_on(struct simulation *sim, uint32_t task)
 		uint32_t count;
 		bool is_awaited;
 
+		task_leaves(sim, at, next);
 		if (at->waits_for > 0 && next->begins_phase)
 			break;
-		task_leaves(sim, at, next);
 		/* The kernel's own threads keep as many under way as write-back does. */
 		if (task == KERNEL &&
 		    at->waits_for >= (at->io.depth ? at->io.depth : sim->background_depth))
@@ -1144,6 +1145,7 @@ static bool loop(struct simulation *sim)
 			return true;
 		device_ns = device_next_ns(sim->device);
 		next = next_ns(sim, device_ns);
+		assert(next != UINT64_MAX && "somebody waits, and nothing will come");
 		sim->now_ns = next > sim->now_ns ? next : sim->now_ns;
 		if (device_ns <= sim->now_ns)
 			device_completions(sim);

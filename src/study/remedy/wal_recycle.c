@@ -15,8 +15,7 @@ static bool has_already(const struct scenario_job *job)
 {
 	const struct yaml_node *node = yaml_get(job->node, "wal_recycle");
 
-	return node && node->kind == YAML_SCALAR &&
-	       strcmp(node->text, " on fast devices their making costs:no") == 0;
+	return node && node->kind == YAML_SCALAR && strcmp(node->text, "no") == 0;
 }
 
 static void propose(struct remedy_proposals *proposals)
@@ -32,9 +31,8 @@ static void propose(struct remedy_proposals *proposals)
 		    has_already(job))
 			continue;
 		attempt = remedy_propose(proposals);
-		attempt->sets[attempt->set_count++] = remedy_text(
-			proposals->advice,
-			"jobs.%s.wal_recycle= on fast devices their making costs:no", job->name);
+		attempt->sets[attempt->set_count++] =
+			remedy_text(proposals->advice, "jobs.%s.wal_recycle=no", job->name);
 		attempt->title = remedy_text(proposals->advice, "%s: wal_recycle = off", job->name);
 		attempt->how = "wal_recycle = off in postgresql.conf";
 		any = true;
@@ -47,7 +45,8 @@ const struct remedy remedy_wal_recycle = {
 	.id = "wal-recycle",
 	.summary = "PostgreSQL: journal segments are removed and made anew, not used again",
 	.since = "PostgreSQL 12",
-	.risk = "new segments are zeroed, or holes (wal_init_zero)",
+	.risk = "new segments have to be made, and filled with zeros (wal_init_zero): on fast "
+		"devices that may cost more than it saves",
 	.ease = 100,
 	.propose = propose,
 };
