@@ -337,8 +337,8 @@ static void what_was_lost_and_noted_is_told_again(void **state)
 					"inserted_pages_by_faults=3\n",
 					NULL, 0};
 	static const char *const told[] = {
-		"mapped pages that are used again are not in a recording: only a page's first use "
-		"faults",
+		("mapped pages that are used again are not in a recording: only a page's first use "
+		 "faults"),
 		"7 events did not fit the recorder's buffer: what they told is missing",
 		"0 events came in the middle of others, and are missing",
 		"2 rows are odd (the first in line 12)",
