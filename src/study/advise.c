@@ -1067,7 +1067,8 @@ static void order_by_shelf(struct advise *advise, const struct remedy *const *re
 			if (advise->attempts.at[i]->it.remedy == remedies[r])
 				sorted[kept++] = advise->attempts.at[i];
 	assert(kept == count);
-	memcpy(advise->attempts.at, sorted, count * sizeof(*sorted));
+	if (count)
+		memcpy(advise->attempts.at, sorted, count * sizeof(*sorted));
 	memory_free(sorted);
 }
 
