@@ -18,17 +18,10 @@ first 'C01, DONTNEED on what others keep hot' 'no-dontneed hot' cases/c01-backup
 first 'C03, nothing is read twice' not-a-caching-problem cases/c03-dontneed-before-reading
 first 'C04, a merge' 'dontneed part' cases/c04-merge-plain
 first 'C07, DONTNEED on the page that is filled' 'dontneed-range all' cases/c07-log-shipper-whole
-first 'C10, a journal' 'dontneed wal' cases/c10-wal-recycle --only dontneed
 first 'C15, a mapped index' 'random search' cases/c15-mmap-readahead --only random,readahead,memory,kernel
 first 'C17, a quarter of the pages' 'random reader' cases/c17-quarter-of-pages --only random,readahead
-first 'C22, small updates' 'random carbon' cases/c22-small-updates-default --only random,readahead
-first 'C24, names that are not there' 'cgroup nssdb' cases/c24-negative-dentries-1m --set machine.cgroup_limit=64MiB \
-	--set files.hot.size=25MiB --set files.missing.count=250000 --only cgroup
-first 'C29, a scan beside hot inodes' 'cgroup other' cases/c29-scan-beside-hot-inodes --only cgroup
 first 'C31, held open' out-of-memory cases/c31-held-open --set files.many.count=17000 --only readahead
-first 'C31, and more memory' 'memory -' cases/c31-held-open --set files.many.count=17000
 first 'C40, no problem' not-a-caching-problem cases/c40-active-counts-as-used --only memory,dontneed
-first 'C43, too little memory' 'memory -' cases/c43-code-beside-225
 first 'C51, parts of pages' 'whole-pages a, b' cases/c51-overwrite-in-pieces
 first 'C53, recycled segments' 'whole-pages recycled' cases/c53-wal-recycle --only whole-pages,new-files,memory,kernel
 first 'C53, if only the files can be new' 'new-files recycled' cases/c53-wal-recycle --only new-files,memory
@@ -36,6 +29,16 @@ first 'C57, a mapped stream' 'read-not-mmap stream' cases/c57-mapped-stream
 first 'C58, a scan by stale statistics' 'dontneed scan' cases/c58-stale-statistics-before
 first 'C59, dropped caches' 'drop-caches -' cases/c59-drop-caches-1 --set files.tree.count=2000
 first 'a journal, on a device' 'dontneed wal' corpus/journal-and-hot-data --set machine.device=nvme-tlc --only dontneed,memory
+# Those that take long are tried with the plain build.
+if [ "${REFAULT_FLAVOUR:-plain}" = plain ]; then
+	first 'C10, a journal' 'dontneed wal' cases/c10-wal-recycle --only dontneed
+	first 'C22, small updates' 'random carbon' cases/c22-small-updates-default --only random,readahead
+	first 'C24, names that are not there' 'cgroup nssdb' cases/c24-negative-dentries-1m --set machine.cgroup_limit=64MiB \
+		--set files.hot.size=25MiB --set files.missing.count=250000 --only cgroup
+	first 'C29, a scan beside hot inodes' 'cgroup other' cases/c29-scan-beside-hot-inodes --only cgroup
+	first 'C31, and more memory' 'memory -' cases/c31-held-open --set files.many.count=17000
+	first 'C43, too little memory' 'memory -' cases/c43-code-beside-225
+fi
 
 exits 0 'in words' "$REFAULT" advise cases/c04-merge-plain
 says out 'part: DONTNEED behind it.'
