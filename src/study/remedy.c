@@ -76,6 +76,40 @@ void remedy_name(struct advice *advice, const struct remedy_facts *facts,
 	attempt->how = attempt->remedy->how(advice, facts, attempt);
 }
 
+/* Only what is said in the scenario is known, the rest is the program's. */
+static bool setting_is_said(const struct remedy *remedy, const struct scenario_job *job)
+{
+	const struct yaml_node *node = yaml_get(job->node, remedy->setting.key);
+
+	return node && node->kind == YAML_SCALAR && strcmp(node->text, remedy->setting.value) == 0;
+}
+
+void remedy_propose_setting(struct remedy_proposals *proposals)
+{
+	const struct scenario *scenario = proposals->facts->scenario;
+	const struct remedy *remedy = proposals->remedy;
+	struct advice *advice = proposals->advice;
+	bool any = false;
+
+	for (size_t i = 0; scenario && i < scenario->job_count; i++) {
+		const struct scenario_job *job = &scenario->jobs[i];
+		struct remedy_try *attempt;
+
+		if (!job->workload_name || strcmp(job->workload_name, "pgbench") != 0 ||
+		    setting_is_said(remedy, job))
+			continue;
+		attempt = remedy_propose(proposals);
+		attempt->sets[attempt->set_count++] =
+			remedy_text(advice, "jobs.%s.%s=%s", job->name, remedy->setting.key,
+				    remedy->setting.value);
+		attempt->title = remedy_text(advice, "%s: %s", job->name, remedy->setting.line);
+		attempt->how = remedy_text(advice, "%s in postgresql.conf", remedy->setting.line);
+		any = true;
+	}
+	if (!any)
+		remedy_leave_out(proposals, "there is no PostgreSQL in a scenario to set it in");
+}
+
 bool remedy_is_to_blame(const struct remedy_facts *facts, size_t target)
 {
 	const struct remedy_target *it = &facts->targets[target];

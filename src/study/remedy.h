@@ -128,6 +128,11 @@ struct remedy {
 	/* Tried for one target after the other, then for all that it helped. */
 	bool is_for_each;
 	bool (*suits)(const struct remedy_facts *facts, size_t target);
+
+	/* For settings of PostgreSQL: a pgbench job's key and value, and postgresql.conf's line. */
+	struct {
+		const char *key, *value, *line;
+	} setting;
 };
 
 /* The registry (study/remedy/registry.c): NULL after the last. */
@@ -140,6 +145,8 @@ void remedy_leave_out(struct remedy_proposals *proposals, const char *why);
 
 /* A propose() for edits: each target that suits(), those to blame most first. */
 void remedy_propose_targets(struct remedy_proposals *proposals);
+/* A propose() for settings: each pgbench job of the scenario that does not say so already. */
+void remedy_propose_setting(struct remedy_proposals *proposals);
 /* A remedy on these targets: title and how are filled in. */
 void remedy_name(struct advice *advice, const struct remedy_facts *facts,
 		 struct remedy_try *attempt);
