@@ -16,6 +16,8 @@ enum {
 	BUCKETS = PARTS * (OCTAVES - PART_BITS + 1),
 };
 
+enum { KNOWN_ACCESSES, KNOWN_PAGES, KNOWN_HEAD };
+
 /* Look-ups by their scaled distance, each with the weight of its rate. */
 struct distances {
 	double hits[BUCKETS];
@@ -32,9 +34,11 @@ struct key_sample {
 	size_t heap_count;
 
 	struct stack *stack, *group_stacks[SAMPLE_GROUPS];
-	struct distances *classes;                              /* by class */
-	struct distances *groups;                               /* by group, of its own stack */
-	double accesses[SAMPLE_CLASSES], pages[SAMPLE_CLASSES]; /* scaled up */
+	struct distances *classes; /* by class */
+	struct distances *groups;  /* by group, of its own stack */
+	struct sample_known known; /* of_class, scaled up */
+	struct stack *head;        /* of all pages: the SAMPLE_HEAD that were looked up last */
+	uint64_t head_hits[SAMPLE_HEAD]; /* by distance */
 	uint64_t *bitmap;
 	uint64_t bits_set, access_count, sampled_count;
 };
@@ -86,22 +90,25 @@ static double bucket_begin(uint32_t bucket)
 	return (double)((uint64_t)(PARTS + part) << (octave - 1));
 }
 
-/* Those below `distance`; a bucket's are spread evenly over it. */
-static double hits_below(const struct distances *distances, double distance)
+/* What is in all buckets before each. Free with memory_free(). */
+static struct distances *distances_sum(const struct distances *of, size_t count)
 {
-	double sum = 0;
+	struct distances *sums = memory_alloc(count, sizeof(*sums));
 
-	for (uint32_t i = 0; i < BUCKETS; i++) {
-		double begin = bucket_begin(i), end = bucket_begin(i + 1);
+	for (size_t i = 0; i < count; i++)
+		for (uint32_t k = 1; k < BUCKETS; k++)
+			sums[i].hits[k] = sums[i].hits[k - 1] + of[i].hits[k - 1];
+	return sums;
+}
 
-		if (end > distance) {
-			if (distance > begin)
-				sum += distances->hits[i] * (distance - begin) / (end - begin);
-			break;
-		}
-		sum += distances->hits[i];
-	}
-	return sum;
+/* Those below `distance`; a bucket's are spread evenly over it. */
+static double hits_below(const struct distances *distances, const struct distances *sums,
+			 double distance)
+{
+	uint32_t bucket = bucket_of((uint64_t)distance);
+	double begin = bucket_begin(bucket), end = bucket_begin(bucket + 1);
+
+	return sums->hits[bucket] + distances->hits[bucket] * (distance - begin) / (end - begin);
 }
 
 /* ---- the sample ---- */
@@ -117,6 +124,7 @@ struct key_sample *key_sample_create(double rate, uint64_t max_keys, uint64_t se
 	if (max_keys)
 		sample->heap = memory_alloc(max_keys + 1, sizeof(*sample->heap));
 	sample->stack = stack_create();
+	sample->head = stack_create();
 	for (size_t i = 0; i < SAMPLE_GROUPS; i++)
 		sample->group_stacks[i] = stack_create();
 	sample->classes = memory_alloc(SAMPLE_CLASSES, sizeof(*sample->classes));
@@ -132,6 +140,7 @@ void key_sample_destroy(struct key_sample *sample)
 		return;
 	memory_free(sample->heap);
 	stack_destroy(sample->stack);
+	stack_destroy(sample->head);
 	for (size_t i = 0; i < SAMPLE_GROUPS; i++)
 		stack_destroy(sample->group_stacks[i]);
 	memory_free(sample->classes);
@@ -224,11 +233,26 @@ static void hit_add(struct distances *distances, uint64_t distance, double rate,
 	distances->hits[bucket_of((uint64_t)(((double)distance + lot) / rate))] += weight;
 }
 
+/* Did it hit an LRU cache of SAMPLE_HEAD pages? */
+static bool head_access(struct key_sample *sample, uint64_t key)
+{
+	uint64_t distance = stack_access(sample->head, key);
+
+	if (distance != STACK_COLD) {
+		sample->head_hits[distance]++;
+		return true;
+	}
+	if (stack_count(sample->head) > SAMPLE_HEAD)
+		stack_forget_oldest(sample->head);
+	return false;
+}
+
 bool key_sample_access(struct key_sample *sample, uint64_t key)
 {
 	uint64_t hash = hash_of(sample, key), distance, group_distance;
 	uint32_t class = class_of(hash), group = group_of(hash);
 	double rate, weight;
+	bool in_head = head_access(sample, key);
 
 	sample->access_count++;
 	page_count(sample, hash);
@@ -237,11 +261,13 @@ bool key_sample_access(struct key_sample *sample, uint64_t key)
 	rate = key_sample_rate(sample);
 	weight = 1 / rate;
 	sample->sampled_count++;
-	sample->accesses[class] += weight;
+	sample->known.of_class[KNOWN_ACCESSES][class] += weight;
+	if (in_head)
+		sample->known.of_class[KNOWN_HEAD][class] += weight;
 	distance = stack_access(sample->stack, key);
 	group_distance = stack_access(sample->group_stacks[group], key);
 	if (distance == STACK_COLD) {
-		sample->pages[class] += weight;
+		sample->known.of_class[KNOWN_PAGES][class] += weight;
 		if (!sample->max_keys)
 			return true;
 		heap_push(sample, (struct sampled_key){hash, key});
@@ -290,42 +316,89 @@ uint64_t key_sample_sampled_pages(const struct key_sample *sample)
 
 /* ---- what it says of the whole ---- */
 
-double sample_estimate(const double *values, const double *accesses, const double *pages,
-		       const uint32_t *weights, double all_accesses, double all_pages)
+void key_sample_known(const struct key_sample *sample, struct sample_known *known)
 {
-	double count = 0, value = 0, a = 0, p = 0, aa = 0, pp = 0, ap = 0, av = 0, pv = 0, by_a,
-	       by_p;
-	double determinant;
+	*known = sample->known;
+	known->of_all[KNOWN_ACCESSES] = (double)sample->access_count;
+	known->of_all[KNOWN_PAGES] = key_sample_pages(sample);
+	known->of_all[KNOWN_HEAD] = 0;
+	for (size_t i = 0; i < SAMPLE_HEAD; i++)
+		known->of_all[KNOWN_HEAD] += (double)sample->head_hits[i];
+}
 
+/* Sums over the classes: of products of what is known with itself, and with the values. */
+struct normal {
+	double with[SAMPLE_KNOWN][SAMPLE_KNOWN], values[SAMPLE_KNOWN];
+	double sums[SAMPLE_KNOWN], value;
+};
+
+static void normal_make(struct normal *normal, const double *values,
+			const struct sample_known *known, const uint32_t *weights)
+{
+	double count = 0;
+
+	*normal = (struct normal){0};
 	for (size_t i = 0; i < SAMPLE_CLASSES; i++) {
 		double weight = weights ? weights[i] : 1;
 
 		count += weight;
-		value += weight * values[i];
-		a += weight * accesses[i];
-		p += weight * pages[i];
+		normal->value += weight * values[i];
+		for (size_t a = 0; a < SAMPLE_KNOWN; a++)
+			normal->sums[a] += weight * known->of_class[a][i];
 	}
 	for (size_t i = 0; i < SAMPLE_CLASSES; i++) {
-		double weight = weights ? weights[i] : 1;
-		double da = accesses[i] - a / count, dp = pages[i] - p / count;
-		double dv = values[i] - value / count;
+		double weight = weights ? weights[i] : 1, off[SAMPLE_KNOWN];
 
-		aa += weight * da * da;
-		pp += weight * dp * dp;
-		ap += weight * da * dp;
-		av += weight * da * dv;
-		pv += weight * dp * dv;
+		for (size_t a = 0; a < SAMPLE_KNOWN; a++)
+			off[a] = known->of_class[a][i] - normal->sums[a] / count;
+		for (size_t a = 0; a < SAMPLE_KNOWN; a++) {
+			normal->values[a] += weight * off[a] * (values[i] - normal->value / count);
+			for (size_t b = 0; b < SAMPLE_KNOWN; b++)
+				normal->with[a][b] += weight * off[a] * off[b];
+		}
 	}
-	determinant = aa * pp - ap * ap;
-	/* Where pages and look-ups are much the same, one of them says it all. */
-	if (determinant > 1e-6 * aa * pp) {
-		by_a = (av * pp - pv * ap) / determinant;
-		by_p = (pv * aa - av * ap) / determinant;
-	} else {
-		by_a = aa > 0 ? av / aa : 0;
-		by_p = 0;
+}
+
+/*
+ * Least squares, by elimination (Gauss) from the first to the last. What the ones before it explain nearly wholly says nothing more: its coefficient is 0.
+ */
+static void normal_solve(struct normal *normal, double coefficients[SAMPLE_KNOWN])
+{
+	bool used[SAMPLE_KNOWN];
+
+	for (size_t a = 0; a < SAMPLE_KNOWN; a++) {
+		double whole = normal->with[a][a];
+
+		for (size_t b = 0; b < a; b++) {
+			double factor = used[b] ? normal->with[a][b] / normal->with[b][b] : 0;
+
+			for (size_t c = b; used[b] && c < SAMPLE_KNOWN; c++)
+				normal->with[a][c] -= factor * normal->with[b][c];
+			normal->values[a] -= factor * normal->values[b];
+		}
+		used[a] = whole > 0 && normal->with[a][a] > 1e-6 * whole;
 	}
-	return value - by_a * (a - all_accesses) - by_p * (p - all_pages);
+	for (size_t a = SAMPLE_KNOWN; a-- > 0;) {
+		double left = normal->values[a];
+
+		for (size_t b = a + 1; b < SAMPLE_KNOWN; b++)
+			left -= normal->with[a][b] * coefficients[b];
+		coefficients[a] = used[a] ? left / normal->with[a][a] : 0;
+	}
+}
+
+double sample_estimate(const double *values, const struct sample_known *known,
+		       const uint32_t *weights, double coefficients[SAMPLE_KNOWN])
+{
+	struct normal normal;
+	double estimate;
+
+	normal_make(&normal, values, known, weights);
+	estimate = normal.value;
+	normal_solve(&normal, coefficients);
+	for (size_t a = 0; a < SAMPLE_KNOWN; a++)
+		estimate -= coefficients[a] * (normal.sums[a] - known->of_all[a]);
+	return estimate;
 }
 
 static double between(double value, double low, double high)
@@ -333,63 +406,91 @@ static double between(double value, double low, double high)
 	return value < low ? low : value > high ? high : value;
 }
 
+/* Misses of the sample's classes, scaled up. */
+static void class_misses(const struct key_sample *sample, const struct distances *sums,
+			 double distance, double values[SAMPLE_CLASSES])
+{
+	for (size_t i = 0; i < SAMPLE_CLASSES; i++)
+		values[i] = sample->known.of_class[KNOWN_ACCESSES][i] -
+			    hits_below(&sample->classes[i], &sums[i], distance);
+}
+
+static double sampled_pages(const struct key_sample *sample)
+{
+	double sampled = 0;
+
+	for (size_t i = 0; i < SAMPLE_CLASSES; i++)
+		sampled += sample->known.of_class[KNOWN_PAGES][i];
+	return sampled;
+}
+
+/* Of caches no larger than the head. */
+static double head_misses(const struct key_sample *sample, uint64_t size)
+{
+	uint64_t misses = sample->access_count;
+
+	for (uint64_t i = 0; i < size; i++)
+		misses -= sample->head_hits[i];
+	return (double)misses;
+}
+
 void key_sample_misses(const struct key_sample *sample, const uint64_t *sizes, size_t count,
 		       double *misses)
 {
-	double pages = key_sample_pages(sample), sampled = 0, most = (double)sample->access_count;
+	double sampled = sampled_pages(sample), most = (double)sample->access_count;
+	double coefficients[SAMPLE_KNOWN], values[SAMPLE_CLASSES], pages;
+	struct distances *sums = distances_sum(sample->classes, SAMPLE_CLASSES);
+	struct sample_known known;
 
-	for (size_t i = 0; i < SAMPLE_CLASSES; i++)
-		sampled += sample->pages[i];
+	key_sample_known(sample, &known);
+	pages = known.of_all[KNOWN_PAGES];
 	for (size_t k = 0; k < count; k++) {
-		double values[SAMPLE_CLASSES];
-		double distance = (double)sizes[k] * sampled / pages;
-
-		for (size_t i = 0; i < SAMPLE_CLASSES; i++)
-			values[i] = sample->accesses[i] - hits_below(&sample->classes[i], distance);
-		misses[k] = between(sample_estimate(values, sample->accesses, sample->pages, NULL,
-						    (double)sample->access_count, pages),
+		if (sizes[k] <= SAMPLE_HEAD) {
+			misses[k] = most = head_misses(sample, sizes[k]);
+			continue;
+		}
+		if (k == 0)
+			most = head_misses(sample, SAMPLE_HEAD);
+		class_misses(sample, sums, (double)sizes[k] * sampled / pages, values);
+		misses[k] = between(sample_estimate(values, &known, NULL, coefficients),
 				    between(pages, 0, most), most);
 		/* A larger LRU never misses more. */
 		most = misses[k];
 	}
+	memory_free(sums);
 }
 
-/* The coefficients of groups would be those of 16 figures: each group's estimate is made as that of the whole with its classes alone. */
+/* The coefficients of groups would be those of 8 figures each: they are the whole's. */
 void key_sample_group_misses(const struct key_sample *sample, const uint64_t *sizes, size_t count,
 			     double *misses)
 {
-	double pages = key_sample_pages(sample), all = (double)sample->access_count;
-	double values[SAMPLE_CLASSES], whole_sampled = 0;
+	double coefficients[SAMPLE_KNOWN], values[SAMPLE_CLASSES];
+	struct distances *sums = distances_sum(sample->classes, SAMPLE_CLASSES);
+	struct distances *group_sums = distances_sum(sample->groups, SAMPLE_GROUPS);
+	double whole = sampled_pages(sample), pages;
+	struct sample_known known;
 
-	for (size_t i = 0; i < SAMPLE_CLASSES; i++)
-		whole_sampled += sample->pages[i];
+	key_sample_known(sample, &known);
+	pages = known.of_all[KNOWN_PAGES];
 	for (size_t k = 0; k < count; k++) {
-		double by_a, by_p, base;
-		double distance = (double)sizes[k] * whole_sampled / pages;
-
-		for (size_t i = 0; i < SAMPLE_CLASSES; i++)
-			values[i] = sample->accesses[i] - hits_below(&sample->classes[i], distance);
-		/* The estimate is linear in what is known: so its coefficients are differences. */
-		base = sample_estimate(values, sample->accesses, sample->pages, NULL, all, pages);
-		by_a = (sample_estimate(values, sample->accesses, sample->pages, NULL, all + 1e6,
-					pages) -
-			base) /
-		       1e6;
-		by_p = (sample_estimate(values, sample->accesses, sample->pages, NULL, all,
-					pages + 1e6) -
-			base) /
-		       1e6;
+		class_misses(sample, sums, (double)sizes[k] * whole / pages, values);
+		(void)sample_estimate(values, &known, NULL, coefficients);
 		for (size_t g = 0; g < SAMPLE_GROUPS; g++) {
-			double accesses = 0, sampled = 0, hits;
+			double group[SAMPLE_KNOWN] = {0}, estimate;
 
-			for (size_t i = g; i < SAMPLE_CLASSES; i += SAMPLE_GROUPS) {
-				accesses += SAMPLE_GROUPS * sample->accesses[i];
-				sampled += SAMPLE_GROUPS * sample->pages[i];
-			}
-			hits = SAMPLE_GROUPS *
-			       hits_below(&sample->groups[g], (double)sizes[k] * sampled / pages);
-			misses[g * count + k] = accesses - hits - by_a * (accesses - all) -
-						by_p * (sampled - pages);
+			for (size_t i = g; i < SAMPLE_CLASSES; i += SAMPLE_GROUPS)
+				for (size_t a = 0; a < SAMPLE_KNOWN; a++)
+					group[a] += SAMPLE_GROUPS * known.of_class[a][i];
+			estimate = group[KNOWN_ACCESSES] -
+				   SAMPLE_GROUPS * hits_below(&sample->groups[g], &group_sums[g],
+							      (double)sizes[k] *
+								      group[KNOWN_PAGES] / pages);
+			for (size_t a = 0; a < SAMPLE_KNOWN; a++)
+				estimate -= coefficients[a] * (group[a] - known.of_all[a]);
+			misses[g * count + k] =
+				sizes[k] <= SAMPLE_HEAD ? head_misses(sample, sizes[k]) : estimate;
 		}
 	}
+	memory_free(sums);
+	memory_free(group_sums);
 }

@@ -1,8 +1,9 @@
 /*
  * key_sample: a sample of pages, and the LRU distances in it
  *
- * A page is in the sample if its hash is below a threshold; so all of its look-ups are, or none. Costs some 6 MiB, and 60 bytes a sampled page; of the whole
- * trace nothing grows. miss_curve.h tells what is made of it.
+ * A page is in the sample if its hash is below a threshold; so all of its look-ups are, or none. Beside it, the first SAMPLE_HEAD pages of the stack are kept
+ * for all of the trace: so small caches are known exactly, and what is above them is corrected by it. Costs some 10 MiB, and 60 bytes a sampled page; of
+ * the whole trace nothing grows. miss_curve.h tells what is made of it.
  */
 #ifndef REFAULT_STUDY_KEY_SAMPLE_H
 #define REFAULT_STUDY_KEY_SAMPLE_H
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SAMPLE_CLASSES = 128, SAMPLE_GROUPS = 16 };
+enum { SAMPLE_CLASSES = 128, SAMPLE_GROUPS = 16, SAMPLE_HEAD = 32768 };
 
 struct key_sample; /* opaque */
 
@@ -41,12 +42,24 @@ void key_sample_group_misses(const struct key_sample *sample, const uint64_t *si
 			     double *misses);
 
 /*
- * An estimate of the sum over all pages of what the sample's classes have (scaled up to the whole), with what is known of the whole: look-ups and
- * pages, of which the classes have `accesses` and `pages` (scaled up, too). The coefficients are those of the classes; `weights` is how often each class
- * counts (a bootstrap's draw); NULL: once.
+ * What is known of each class of the sample, scaled up to the whole, and of the whole itself: look-ups, pages, and look-ups that hit the head
+ * of the stack.
  */
-double sample_estimate(const double *values, const double *accesses, const double *pages,
-		       const uint32_t *weights, double all_accesses, double all_pages);
+enum { SAMPLE_KNOWN = 3 };
+
+struct sample_known {
+	double of_class[SAMPLE_KNOWN][SAMPLE_CLASSES];
+	double of_all[SAMPLE_KNOWN];
+};
+
+void key_sample_known(const struct key_sample *sample, struct sample_known *known);
+
+/*
+ * An estimate of the sum over the whole of what the sample's classes have (scaled up), corrected by what is known. The coefficients are those of the classes;
+ * `weights` is how often each class counts (a bootstrap's draw); NULL: once.
+ */
+double sample_estimate(const double *values, const struct sample_known *known,
+		       const uint32_t *weights, double coefficients[SAMPLE_KNOWN]);
 
 /* The natural logarithm of x > 0, the same on all machines. */
 double sample_log(double x);

@@ -102,34 +102,37 @@ static bool power_is_below(double value, size_t n, double wanted)
 	return product < wanted;
 }
 
-/* From a 4096th of all pages (but not less than 8) to all of them, each so many times the one before. */
-static void sizes_choose(struct miss_curves *curves, const struct miss_curve_options *options)
+/*
+ * From a 4096th of all pages (but not less than 8) to all of them, each so many times the one before. Returns how many: fewer, if they are the same.
+ */
+static size_t sizes_choose(uint64_t *sizes, size_t points, double pages)
 {
-	double most = curves->pages < 1 ? 1 : curves->pages, least = most / 4096, low = 1,
-	       high = 4096;
-	size_t steps = options->point_count - 1;
+	double most = pages < 1 ? 1 : pages, least = most / 4096, low = 1, high = 4096;
+	size_t steps = points - 1, count = 0;
 
 	if (least < 8)
 		least = most < 8 ? 1 : 8;
-	for (int i = 0; i < 60 && steps > 0; i++) {
+	for (int i = 0; i < 60; i++) {
 		double middle = (low + high) / 2;
 
 		*(power_is_below(middle, steps, most / least) ? &low : &high) = middle;
 	}
-	curves->sizes = memory_alloc(options->point_count, sizeof(*curves->sizes));
-	for (size_t i = 0; i < options->point_count; i++) {
+	for (size_t i = 0; i < points; i++) {
 		uint64_t size = (uint64_t)((i == steps ? most : least) + 0.5);
 
-		if (curves->size_count == 0 || size > curves->sizes[curves->size_count - 1])
-			curves->sizes[curves->size_count++] = size;
+		if (count == 0 || size > sizes[count - 1])
+			sizes[count++] = size;
 		least *= high;
 	}
+	return count;
 }
 
 static void sizes_make(struct miss_curves *curves, const struct miss_curve_options *options)
 {
 	if (!options->sizes) {
-		sizes_choose(curves, options);
+		curves->sizes = memory_alloc(options->point_count, sizeof(*curves->sizes));
+		curves->size_count =
+			sizes_choose(curves->sizes, options->point_count, curves->pages);
 	} else {
 		curves->sizes = memory_alloc(options->size_count + 1, sizeof(*curves->sizes));
 		memcpy(curves->sizes, options->sizes, options->size_count * sizeof(*curves->sizes));
@@ -250,9 +253,10 @@ struct runs {
 	pthread_mutex_t mutex;
 	struct error failure; /* of the trace itself */
 
-	const struct key_sample *sample;                        /* NULL: the whole trace */
-	double accesses[SAMPLE_CLASSES], pages[SAMPLE_CLASSES]; /* scaled up */
-	double *values;                                         /* by run, by class */
+	const struct key_sample *sample; /* NULL: the whole trace */
+	struct sample_known known;
+	bool has_class[SAMPLE_CLASSES]; /* it looks anything up */
+	double *values;                 /* by run, by class */
 };
 
 static void run_fail(struct runs *runs, struct miss_curve *curve, const struct error *error,
@@ -274,7 +278,7 @@ static void classes_take(struct runs *runs, size_t index, const struct result *r
 	size_t stream = 0;
 
 	for (size_t i = 0; i < SAMPLE_CLASSES && stream < result->stream_count; i++)
-		if (runs->accesses[i] > 0)
+		if (runs->has_class[i])
 			values[i] = scale * (double)result->streams[stream++].counters.page_misses;
 }
 
@@ -578,19 +582,29 @@ static double groups_bootstrap(const double *misses, size_t count, uint64_t seed
 	return correction * sum / DRAWS / (double)count;
 }
 
-/* Of LRU, over evenly spaced sizes, as a miss ratio. */
-static double sampled_error(const struct key_sample *sample, uint64_t seed)
+static double error_over(const struct key_sample *sample, const uint64_t *sizes, size_t count,
+			 uint64_t seed)
 {
-	uint64_t sizes[EVEN_SIZES];
-	double *misses = memory_alloc(SAMPLE_GROUPS * EVEN_SIZES, sizeof(*misses)), error;
-	double pages = key_sample_pages(sample);
+	double *misses = memory_alloc(SAMPLE_GROUPS * count, sizeof(*misses)), error;
 
-	for (size_t i = 0; i < EVEN_SIZES; i++)
-		sizes[i] = (uint64_t)(pages * (double)(i + 1) / EVEN_SIZES + 0.5);
-	key_sample_group_misses(sample, sizes, EVEN_SIZES, misses);
-	error = groups_bootstrap(misses, EVEN_SIZES, seed, NULL);
+	key_sample_group_misses(sample, sizes, count, misses);
+	error = groups_bootstrap(misses, count, seed, NULL);
 	memory_free(misses);
 	return error / (double)key_sample_accesses(sample);
+}
+
+/* Of LRU's miss ratio: over sizes that are evenly spaced, or, if that is more, over those that are drawn when nobody says which. */
+static double sampled_error(const struct key_sample *sample, uint64_t seed)
+{
+	double pages = key_sample_pages(sample), even, drawn;
+	uint64_t sizes[EVEN_SIZES];
+
+	static_assert(EVEN_SIZES >= (int)MISS_CURVE_POINTS, "room for both");
+	for (size_t i = 0; i < EVEN_SIZES; i++)
+		sizes[i] = (uint64_t)(pages * (double)(i + 1) / EVEN_SIZES + 0.5);
+	even = error_over(sample, sizes, EVEN_SIZES, seed);
+	drawn = error_over(sample, sizes, sizes_choose(sizes, MISS_CURVE_POINTS, pages), seed);
+	return even > drawn ? even : drawn;
 }
 
 static void sampled_lru(const struct miss_curves *curves, const struct miss_curve_options *options,
@@ -607,19 +621,29 @@ static void sampled_lru(const struct miss_curves *curves, const struct miss_curv
 	memory_free(misses);
 }
 
-/* Look-ups and pages of the sample by class, scaled up. */
-static void classes_count(struct runs *runs, const struct held *kept)
+/*
+ * What is known of the sample by class. Where its rate fell, look-ups before that were weighted by theirs, and are not those that are kept: of the kept ones
+ * look-ups and pages are counted again, and of the head there is nothing.
+ */
+static void classes_know(struct runs *runs, const struct held *kept)
 {
 	double scale = 1 / key_sample_rate(runs->sample);
+	bool falls = runs->options->max_keys > 0;
 	struct key_set keys = {0};
 
+	key_sample_known(runs->sample, &runs->known);
+	if (falls)
+		memset(runs->known.of_class, 0, sizeof(runs->known.of_class));
 	for (uint64_t i = 0; i < held_count(kept); i++) {
 		const struct op *op = held_op(kept, i);
 		size_t class = op->stream - 1u;
 
-		runs->accesses[class] += scale;
+		runs->has_class[class] = true;
+		if (!falls)
+			continue;
+		runs->known.of_class[0][class] += scale;
 		if (key_set_add(&keys, page_key(op->path, kept_page(op, runs->options->key))))
-			runs->pages[class] += scale;
+			runs->known.of_class[1][class] += scale;
 	}
 	key_set_deinit(&keys);
 }
@@ -627,19 +651,17 @@ static void classes_count(struct runs *runs, const struct held *kept)
 static void classes_bootstrap(const struct runs *runs, const double *values, uint64_t seed,
 			      double whole, double *deviation, double *mean_error)
 {
-	double squares = 0, sum = 0, pages = runs->curves->pages;
+	double squares = 0, sum = 0;
 	struct random random;
 
 	random_init(&random, seed, 2);
 	for (int draw = 0; draw < DRAWS; draw++) {
 		uint32_t weights[SAMPLE_CLASSES] = {0};
-		double wander;
+		double wander, coefficients[SAMPLE_KNOWN];
 
 		for (size_t i = 0; i < SAMPLE_CLASSES; i++)
 			weights[random_below(&random, SAMPLE_CLASSES)]++;
-		wander = sample_estimate(values, runs->accesses, runs->pages, weights,
-					 (double)runs->curves->accesses, pages) -
-			 whole;
+		wander = sample_estimate(values, &runs->known, weights, coefficients) - whole;
 		squares += wander * wander;
 		sum += fabs(wander);
 	}
@@ -657,11 +679,11 @@ static void sampled_other(const struct runs *runs, size_t policy)
 	for (size_t i = 0; i < curves->size_count; i++) {
 		const double *values =
 			&runs->values[(policy * curves->size_count + i) * SAMPLE_CLASSES];
-		double whole, mean_error;
+		double whole, mean_error, coefficients[SAMPLE_KNOWN];
 
 		if (isnan(curve->misses[i]))
 			continue;
-		whole = sample_estimate(values, runs->accesses, runs->pages, NULL, accesses, pages);
+		whole = sample_estimate(values, &runs->known, NULL, coefficients);
 		classes_bootstrap(runs, values, runs->options->seed, whole, &curve->deviation[i],
 				  &mean_error);
 		whole = whole < pages ? pages : whole;
@@ -686,7 +708,7 @@ static bool others_sampled(struct miss_curves *curves, const struct miss_curve_o
 			    .values = memory_alloc(count * SAMPLE_CLASSES + 1, sizeof(double))};
 	bool done;
 
-	classes_count(&runs, sampling->kept);
+	classes_know(&runs, sampling->kept);
 	done = runs_do(&runs, error);
 	for (size_t p = 0; done && p < curves->policy_count; p++)
 		if (!is_lru(&options->policies[p]))

@@ -7,14 +7,16 @@
  * optimization using miniature simulations", ATC '17). Either at a rate, or with so many pages at most: then the rate falls as pages come.
  *
  * Differs from SHARDS:
- * 1. What is known of the whole trace without holding it corrects the estimate: how many look-ups there are (as SHARDS-adj does), and how many
- *    pages, counted in a bitmap of 4 MiB (linear counting: Whang, Vander-Zanden, Taylor, ACM TODS 15(2), 1990). The correction is a linear regression over
+ * 1. What is known of the whole trace without holding it corrects the estimate: how many look-ups there are (as SHARDS-adj does); how many
+ *    pages, counted in a bitmap of 4 MiB (linear counting: Whang, Vander-Zanden, Taylor, ACM TODS 15(2), 1990); and what LRU caches of up to 32,768 pages do, for
+ *    which the stack's first pages are kept as they are, so that small caches are exact. The correction is a linear regression over
  *    classes of sampled pages, as survey statistics has it (Cochran, Sampling Techniques, 3rd ed., chapter 7).
  * 2. Distances are scaled by the share of pages that is in the sample, not by the rate alone.
  * 3. The error is estimated: the sample is taken apart into 16 groups by hash, each with a stack of its own; means of groups drawn with repetition (a
  *    bootstrap over groups: Efron, Tibshirani, An Introduction to the Bootstrap, 1993) show how far the estimate would wander. Of policies other than LRU, classes
  *    of pages are drawn, of one and the same run: what the scaling of the cache itself does is not in it.
- * 4. If the mean absolute error over evenly spaced sizes (FAST '15's measure) is estimated to be more than what is wanted, the rate is raised.
+ * 4. If the mean absolute error is estimated to be more than what is wanted, over evenly spaced sizes (FAST '15's measure) or over those that are drawn, the
+ *    rate is raised.
  */
 #ifndef REFAULT_STUDY_MISS_CURVE_H
 #define REFAULT_STUDY_MISS_CURVE_H
@@ -27,7 +29,7 @@
 #include "cache/policy_options.h"
 #include "machine/model/model.h"
 
-/* Where most curves bend there are pages enough for this many; and what may be asked for. */
+/* How many when nobody says, and at most. */
 enum { MISS_CURVE_POINTS = 32, MISS_CURVE_POINTS_MAX = 4096 };
 
 struct miss_curve_options {
