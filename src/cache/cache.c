@@ -55,6 +55,8 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 			v[SWITCH_dirty_background_ratio] >= v[SWITCH_dirty_ratio]
 				? v[SWITCH_dirty_ratio] / 2
 				: v[SWITCH_dirty_background_ratio],
+		.dirty_limit_pages = pages_from_bytes_up(v[SWITCH_dirty_bytes]),
+		.dirty_background_pages = pages_from_bytes_up(v[SWITCH_dirty_background_bytes]),
 		.slab_by_priority = v[SWITCH_slab_target] == 1,
 		.slab_debt_scaled = v[SWITCH_slab_debt] == 1,
 		.inode_steals_pages = v[SWITCH_inode_with_pages] == 0,

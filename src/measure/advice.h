@@ -58,6 +58,7 @@ struct advice_remedy {
 	struct effect writes;  /* bytes to the device, and what is still owed to it at the end */
 	struct effect rate;    /* operations or work in a second; is_known false: no time is kept */
 	struct effect p99;     /* ns */
+	struct effect longest; /* wait, ns */
 	double score;          /* what it is ranked by; 1: all that is read is saved */
 	uint64_t memory_bytes; /* what it takes more than there is; 0: nothing */
 	size_t sample_count;   /* runs, each of a seed and a way to sum statistics */
@@ -81,7 +82,7 @@ struct advice {
 	/* as it is: means over the samples */
 	double read_bytes, reread_bytes, write_bytes;
 	bool knows_time, knows_p99;
-	double rate, p99_ns;
+	double rate, p99_ns, longest_ns;
 	const char *work; /* what the rate counts: "operations", "transactions" */
 	size_t seed_count;
 	bool both_statistics; /* fresh and lazy sums of a cgroup's statistics were both tried */

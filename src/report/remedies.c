@@ -105,6 +105,17 @@ static void table_of(FILE *out, const struct advice *advice, bool colour, bool h
 
 /* ---- how each is applied ---- */
 
+/* Where it is other than it was. */
+static void longest_line(FILE *out, const struct advice_remedy *remedy)
+{
+	char from[SIZE_TEXT_BYTES], to[SIZE_TEXT_BYTES];
+
+	if (remedy->longest.is_known && fabs(remedy->longest.change) >= 0.05)
+		fprintf(out, "%*slongest wait: %s → %s\n", TEXT_COLUMN, "",
+			time_format(from, (uint64_t)remedy->longest.base),
+			time_format(to, (uint64_t)remedy->longest.changed));
+}
+
 static void streams_line(FILE *out, const struct advice_remedy *remedy)
 {
 	char line[600] = "", size[SIZE_TEXT_BYTES], name[NAME_TEXT_BYTES];
@@ -162,6 +173,7 @@ static void remedy_print(FILE *out, const struct advice_remedy *remedy, size_t p
 		report_wrapped(out, text, TEXT_COLUMN);
 	}
 	streams_line(out, remedy);
+	longest_line(out, remedy);
 	if (remedy->failure) {
 		fprintf(out, "%*sit fails: ", TEXT_COLUMN, "");
 		report_wrapped(out, remedy->failure, TEXT_COLUMN + 10);
@@ -381,6 +393,7 @@ static json_t *remedy_json(const struct advice_remedy *remedy, size_t place)
 	json_object_set_new(json, "writes", effect_json(&remedy->writes));
 	json_object_set_new(json, "throughput", effect_json(&remedy->rate));
 	json_object_set_new(json, "p99_ns", effect_json(&remedy->p99));
+	json_object_set_new(json, "longest_ns", effect_json(&remedy->longest));
 	json_object_set_new(json, "streams", streams);
 	json_object_set_new(json, "memory_bytes", json_number(remedy->memory_bytes));
 	json_object_set_new(json, "samples", json_number(remedy->sample_count));
@@ -398,13 +411,14 @@ static json_t *base_json(const struct advice *advice)
 {
 	if (advice->failure)
 		return json_pack("{s:o}", "failure", json_text(advice->failure));
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "read_bytes",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read_bytes",
 			 real_json(advice->read_bytes), "reread_bytes",
 			 real_json(advice->reread_bytes), "write_bytes",
 			 real_json(advice->write_bytes), "per_second",
 			 advice->knows_time ? real_json(advice->rate) : json_null(), "work",
 			 json_text(advice->work), "p99_ns",
-			 advice->knows_p99 ? real_json(advice->p99_ns) : json_null());
+			 advice->knows_p99 ? real_json(advice->p99_ns) : json_null(), "longest_ns",
+			 advice->knows_p99 ? real_json(advice->longest_ns) : json_null());
 }
 
 json_t *remedies_json(const struct advice *advice, const struct report_options *options)

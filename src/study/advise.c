@@ -21,6 +21,15 @@ static const double notable = 0.01;
 /* So much of what is read again is to be gone: who searches for memory wants most of it. */
 enum { GONE_PERCENT = 90 };
 
+/*
+ * An inode that has to be made again is read out of its table: so much of it (mke2fs.conf(5): inode_size 256; mkfs.xfs(8): 512). Whether its block
+ * comes from the device is counted with what is read.
+ */
+static const double INODE_BYTES = 256;
+
+/* A wait of a tenth of a second is one that people notice (R. B. Miller, AFIPS 1968, on response times). */
+static const double LONG_WAIT_NS = 1e8;
+
 /* ---- one run ---- */
 
 struct outcome {
@@ -30,7 +39,7 @@ struct outcome {
 	double read, reread, written, inodes_again;
 	double resident; /* bytes of file pages in memory, at the most, as far as samples tell */
 	bool knows_time, knows_p99;
-	double rate, p99_ns;
+	double rate, p99_ns, longest_ns;
 	double ops; /* of the input: whoever does it faster may do more of it */
 	double stream_read[STREAMS], stream_reread[STREAMS];
 };
@@ -108,17 +117,17 @@ static void outcome_latency(struct outcome *outcome, const struct result *result
 	const struct result_latency *work = result_latency_find(result, "transaction");
 	struct histogram all = {0};
 
-	if (work && work->ns.count) {
-		outcome->knows_p99 = true;
-		outcome->p99_ns = (double)histogram_quantile(&work->ns, 990000);
-		return;
-	}
-	for (size_t i = 0; i < result->latency_count; i++)
-		if (is_waited_for(result->latencies[i].name))
-			histogram_merge(&all, &result->latencies[i].ns);
+	if (work && work->ns.count)
+		histogram_merge(&all, &work->ns);
+	else
+		for (size_t i = 0; i < result->latency_count; i++)
+			if (is_waited_for(result->latencies[i].name))
+				histogram_merge(&all, &result->latencies[i].ns);
 	outcome->knows_p99 = all.count > 0;
-	if (outcome->knows_p99)
+	if (outcome->knows_p99) {
 		outcome->p99_ns = (double)histogram_quantile(&all, 990000);
+		outcome->longest_ns = (double)all.most;
+	}
 	histogram_deinit(&all);
 }
 
@@ -380,7 +389,7 @@ static bool attempt_load(struct advise *advise, struct attempt *attempt, struct 
 
 /* ---- figures over runs ---- */
 
-enum figure { READ, REREAD, WRITTEN, RATE, P99, INODES_AGAIN, RESIDENT };
+enum figure { READ, REREAD, WRITTEN, RATE, P99, LONGEST, INODES_AGAIN, RESIDENT };
 
 static double figure_of(const struct outcome *outcome, enum figure figure)
 {
@@ -395,6 +404,8 @@ static double figure_of(const struct outcome *outcome, enum figure figure)
 		return outcome->rate;
 	case P99:
 		return outcome->p99_ns;
+	case LONGEST:
+		return outcome->longest_ns;
 	case INODES_AGAIN:
 		return outcome->inodes_again;
 	case RESIDENT:
@@ -405,7 +416,9 @@ static double figure_of(const struct outcome *outcome, enum figure figure)
 
 static bool knows(const struct outcome *outcome, enum figure figure)
 {
-	return figure == RATE ? outcome->knows_time : figure == P99 ? outcome->knows_p99 : true;
+	return figure == RATE				    ? outcome->knows_time
+	       : figure == P99 || figure == LONGEST ? outcome->knows_p99
+						    : true;
 }
 
 /* One target's reads, or all's figure. */
@@ -493,7 +506,7 @@ static struct effect effect_of(const struct advise *advise, const struct attempt
 			       enum figure figure, size_t stream)
 {
 	struct samples samples = samples_take(advise, attempt, figure, stream);
-	double least = figure == RATE || figure == P99 ? 0 : floor_bytes(advise);
+	double least = figure == RATE || figure == P99 || figure == LONGEST ? 0 : floor_bytes(advise);
 	struct effect effect = {0};
 
 	if (samples.count && samples.is_known)
@@ -547,8 +560,9 @@ static double relief_of(const struct advise *advise, const struct attempt *attem
 /*
  * What it saves less what it costs others, as a share of what is read. Bytes written count as bytes read
  * do, where they change notably; what others read more counts once more, and so does each byte of memory
- * that has to be found. Half of how far it relieves others is added. Where time is kept, the share of it that is saved is added, and half of that of
- * the 99th percentile: ours, so that what saves no bytes (a limit of dirty pages) can be ranked.
+ * that has to be found. Half of how far it relieves others is added. Where time is kept, the share of it that is saved is added, half of that of
+ * the 99th percentile, and a quarter of that of the longest wait where that is one that people notice: ours, so that what saves no bytes (a limit of
+ * dirty pages) can be ranked.
  */
 static double score_of(const struct advise *advise, const struct attempt *attempt)
 {
@@ -556,7 +570,9 @@ static double score_of(const struct advise *advise, const struct attempt *attemp
 	struct effect written = effect_of(advise, attempt, WRITTEN, SIZE_MAX);
 	struct effect rate = effect_of(advise, attempt, RATE, SIZE_MAX);
 	struct effect p99 = effect_of(advise, attempt, P99, SIZE_MAX);
+	struct effect longest = effect_of(advise, attempt, LONGEST, SIZE_MAX);
 	struct effect resident = effect_of(advise, attempt, RESIDENT, SIZE_MAX);
+	struct effect inodes = effect_of(advise, attempt, INODES_AGAIN, SIZE_MAX);
 	double scale = floor_bytes(advise), saved, score, taken;
 
 	if (!read.is_known)
@@ -565,6 +581,8 @@ static double score_of(const struct advise *advise, const struct attempt *attemp
 	saved = read.base - read.changed;
 	if (written.change > notable || written.change < -notable)
 		saved += written.base - written.changed;
+	if (inodes.is_known)
+		saved += (inodes.base - inodes.changed) * INODE_BYTES;
 	for (size_t i = 0; i < STREAMS && i < advise->facts.target_count; i++) {
 		struct effect own = effect_of(advise, attempt, READ, i);
 
@@ -583,6 +601,8 @@ static double score_of(const struct advise *advise, const struct attempt *attemp
 	/* A quantile is known to a bucket of its histogram, 1/64: less than two of them say nothing. */
 	if (p99.is_known && (p99.change > 2.0 / 64 || p99.change < -2.0 / 64))
 		score -= bounded(p99.change, 1) / 2;
+	if (longest.is_known && longest.base >= LONG_WAIT_NS)
+		score -= bounded(longest.change, 1) / 4;
 	return score > 0 ? score * attempt->it.remedy->ease / 100 : score;
 }
 
@@ -618,6 +638,14 @@ static void facts_samples(struct remedy_facts *facts, const struct result *resul
 	}
 }
 
+/* What the device does in a second in which it has something to do all the time. */
+static uint64_t device_rate(const struct result_device *device)
+{
+	return device->busy_ns ? (uint64_t)((double)(device->read_bytes + device->write_bytes) *
+					    1e9 / (double)device->busy_ns)
+			       : 0;
+}
+
 static void facts_finish(struct advise *advise, const struct result *result)
 {
 	struct remedy_facts *facts = &advise->facts;
@@ -631,6 +659,7 @@ static void facts_finish(struct advise *advise, const struct result *result)
 	facts->totals = result->totals;
 	facts->read_bytes = result->totals.read_bytes;
 	facts->reread_bytes = result->totals.reread_bytes;
+	facts->device_bytes_per_s = device_rate(&result->device);
 	facts_samples(facts, result);
 	for (size_t v = 0; v < result->stream_count; v++) {
 		size_t target = target_index(advise, result->streams[v].name);
@@ -977,6 +1006,7 @@ static struct advice_remedy *tell(struct advise *advise, struct attempt *attempt
 		.writes = effect_of(advise, attempt, WRITTEN, SIZE_MAX),
 		.rate = effect_of(advise, attempt, RATE, SIZE_MAX),
 		.p99 = effect_of(advise, attempt, P99, SIZE_MAX),
+		.longest = effect_of(advise, attempt, LONGEST, SIZE_MAX),
 		.memory_bytes = attempt->it.memory_bytes,
 		.can_be_confirmed = remedy->can_be_confirmed,
 	};
@@ -1142,6 +1172,7 @@ static void answer(struct advise *advise, const struct remedy *const *remedies)
 	advice->write_bytes = base_mean(advise, WRITTEN);
 	advice->rate = base_mean(advise, RATE);
 	advice->p99_ns = base_mean(advise, P99);
+	advice->longest_ns = base_mean(advise, LONGEST);
 	advice->knows_time = first->knows_time;
 	advice->knows_p99 = first->knows_p99;
 	advice->work = arena_text(&advice->arena, advise->work, strlen(advise->work));

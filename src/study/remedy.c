@@ -8,7 +8,7 @@
 #include "base/size.h"
 
 /* Who forces less than a fiftieth of the re-reads is not asked to change. */
-enum { BLAME_PERCENT = 2, TARGETS_TRIED_MAX = 6 };
+enum { BLAME_PERCENT = 2, TARGETS_TRIED_MAX = 6, MANY_NAMES = 1000 };
 
 struct remedy_try *remedy_propose(struct remedy_proposals *proposals)
 {
@@ -117,6 +117,33 @@ bool remedy_is_to_blame(const struct remedy_facts *facts, size_t target)
 	return facts->blamed_pages > 0 &&
 	       it->blamed_pages * 100 >= facts->blamed_pages * BLAME_PERCENT &&
 	       it->reads + it->writes + it->mapped_reads + it->mapped_writes > 0;
+}
+
+uint64_t remedy_same_class(const struct remedy_facts *facts, size_t target)
+{
+	uint64_t targets = 0;
+
+	for (size_t i = 0; i < facts->target_count && i < REMEDY_TARGETS_MAX; i++)
+		if (strcmp(facts->targets[i].class_name, facts->targets[target].class_name) == 0)
+			targets |= UINT64_C(1) << i;
+	return targets;
+}
+
+size_t remedy_worst(const struct remedy_facts *facts, uint64_t taken)
+{
+	size_t worst = SIZE_MAX;
+
+	for (size_t i = 0; i < facts->target_count && i < REMEDY_TARGETS_MAX; i++)
+		if (!(taken >> i & 1) && facts->targets[i].blamed_pages > 0 &&
+		    (worst == SIZE_MAX ||
+		     facts->targets[i].blamed_pages > facts->targets[worst].blamed_pages))
+			worst = i;
+	for (size_t i = 0;
+	     worst == SIZE_MAX && i < facts->target_count && i < REMEDY_TARGETS_MAX; i++)
+		if (!(taken >> i & 1) &&
+		    facts->targets[i].stats + facts->targets[i].creates > MANY_NAMES)
+			worst = i;
+	return worst;
 }
 
 static uint64_t bytes_of(const struct remedy_target *target)

@@ -61,6 +61,7 @@ struct remedy_facts {
 	uint64_t drop_caches; /* operations */
 	uint64_t slab_bytes;  /* at its most, as far as samples tell */
 	uint64_t dirty_pages; /* likewise */
+	uint64_t device_bytes_per_s; /* while it was busy; 0: not known */
 	bool fails;           /* the run does not come to its end for want of memory */
 	bool keeps_time;
 };
@@ -161,6 +162,14 @@ const char *remedy_size(struct advice *advice, uint64_t bytes);
 
 /* Is the target read or written at all, and does it push anything out? */
 bool remedy_is_to_blame(const struct remedy_facts *facts, size_t target);
+
+/* All targets of this one's class of paths, which share files: a cgroup split keeps them together. */
+uint64_t remedy_same_class(const struct remedy_facts *facts, size_t target);
+/*
+ * Who pushes others out most and is not in `taken`; else, since objects are in nobody's blame matrix,
+ * who looks up or makes many names. SIZE_MAX: nobody.
+ */
+size_t remedy_worst(const struct remedy_facts *facts, uint64_t taken);
 
 /* The op as it is; a copy of it of another kind; advice on a range of its file. */
 void remedy_keep(struct remedy_edit *edit, const struct op *op);

@@ -332,6 +332,7 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 		.device_bytes = options->device_bytes,
 		.record_bytes = options->record_bytes,
 		.arc_max_bytes = options->arc_max_bytes,
+		.arc_meta_percent = options->arc_meta_percent,
 		.metaslabs = options->metaslabs,
 		.seed = options->seed,
 		.no_barriers = options->no_barriers,

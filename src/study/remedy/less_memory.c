@@ -33,7 +33,7 @@ const struct remedy remedy_less_memory = {
 	.id = "less-memory",
 	.summary = "half the memory: what that would cost",
 	.risk = "what is read again with less of it",
-	.ease = 80,
+	.ease = 0,
 	.can_be_confirmed = true,
 	.propose = propose,
 };
