@@ -45,6 +45,11 @@ struct result_device {
 	uint64_t busy_ns;
 };
 
+/* Writers that were held up because too much was dirty. */
+struct result_stopped {
+	uint64_t count, ns;
+};
+
 struct result_mark {
 	char *label;
 	uint64_t op_index; /* how many ops came before */
@@ -200,6 +205,7 @@ struct result {
 	uint64_t elapsed_ns; /* simulated, from the first op (after a scenario's files are made) */
 	uint64_t cpu_ns, cpu_count; /* processor time used, of so many */
 	struct result_device device;
+	struct result_stopped stopped; /* where a device was simulated */
 	struct result_latency *latencies;
 	size_t latency_count;
 	struct result_figure *figures;

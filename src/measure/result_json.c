@@ -129,6 +129,8 @@ static void time_read(struct result *result, const json_t *json)
 	result->elapsed_ns = number(json, "elapsed_ns");
 	result->cpu_count = number(cpu, "count");
 	result->cpu_ns = number(cpu, "busy_ns");
+	result->stopped.count = number(json_object_get(json, "stopped_writers"), "count");
+	result->stopped.ns = number(json_object_get(json, "stopped_writers"), "ns");
 	device_read(&result->device, json_object_get(json, "device"));
 	latencies_read(result, json_object_get(json, "latency"));
 	workload_read(result, json_object_get(json, "workload"));

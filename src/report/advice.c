@@ -10,26 +10,8 @@
 #include "measure/result.h"
 #include "report/name.h"
 #include "report/report.h"
+#include "report/shell.h"
 #include "report/table.h"
-
-void shell_word(FILE *out, const char *text)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "._-/=,:@%+";
-
-	if (*text && text[strspn(text, plain)] == '\0') {
-		fputs(text, out);
-		return;
-	}
-	fputc('\'', out);
-	for (; *text; text++) {
-		if (*text == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*text, out);
-	}
-	fputc('\'', out);
-}
 
 /* Can the input be named again in a command? Standard input and scenarios' results cannot. */
 static bool is_repeatable(const struct result *result)
@@ -249,16 +231,23 @@ static void side_by_side_write(FILE *out, const struct result *results, size_t c
 	}
 }
 
-/* The sentence, and the command behind it if both fit in one line. */
-static void print_joined(FILE *out, char *text)
+/* The sentence, and the command behind it in the same line if both fit. */
+static void print_joined(FILE *out, const char *text)
 {
-	char *command = strchr(text, '\n');
+	size_t sentence = strcspn(text, "\n");
+	size_t lead = text[sentence] ? sentence + 1 + strcspn(text + sentence + 1, ":") + 2 : 0;
+	bool fits = text_columns(text) <= TABLE_WIDTH_MAX;
 
 	if (!*text)
 		return;
-	if (command && text_columns(text) <= TABLE_WIDTH_MAX)
-		*command = ' ';
-	fprintf(out, "%s\n", text);
+	if (!text[sentence] || fits) {
+		fprintf(out, "%.*s%s%s\n", (int)sentence, text, text[sentence] ? " " : "",
+			text[sentence] ? text + sentence + 1 : "");
+		return;
+	}
+	fprintf(out, "%.*s\n%.*s", (int)sentence, text, (int)(lead - sentence - 1),
+		text + sentence + 1);
+	shell_command(out, text + lead, lead - sentence - 1, 4);
 }
 
 void advice_print(FILE *out, const struct result *result, const struct report_options *options)

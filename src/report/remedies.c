@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/size.h"
@@ -10,6 +11,7 @@
 #include "report/number.h"
 #include "report/report.h"
 #include "report/report_private.h"
+#include "report/shell.h"
 #include "report/table.h"
 
 enum { TITLE_COLUMNS = 38, PAYS_COLUMNS = 26, TEXT_COLUMN = 4, CHANGE_BYTES = 48 };
@@ -165,6 +167,10 @@ static void remedy_print(FILE *out, const struct advice_remedy *remedy, size_t p
 		fprintf(out, "%*s", TEXT_COLUMN, "");
 		report_wrapped(out, remedy->how, TEXT_COLUMN);
 	}
+	if (remedy->command) {
+		fprintf(out, "%*s", TEXT_COLUMN, "");
+		shell_command(out, remedy->command, TEXT_COLUMN, TEXT_COLUMN + 4);
+	}
 	snprintf(text, sizeof(text), "%s%s%s%s%s", remedy->since ? "since " : "",
 		 remedy->since ? remedy->since : "", remedy->since && remedy->risk ? "; " : "",
 		 remedy->risk ? "risk: " : "", remedy->risk ? remedy->risk : "");
@@ -237,6 +243,39 @@ static void left_out_print(FILE *out, const struct advice *advice)
 	report_wrapped(out, line, INDENT);
 }
 
+/* Two at once, where that is worth it. */
+static void together_print(FILE *out, const struct advice *advice)
+{
+	const struct advice_remedy *both = advice->together;
+	char size[SIZE_TEXT_BYTES], reads[CHANGE_BYTES], rate[CHANGE_BYTES];
+
+	if (!both)
+		return;
+	fprintf(out, "\n%*stogether: ", INDENT, "");
+	report_wrapped(out, both->title, INDENT + 10);
+	fprintf(out, "%*sreads %s, %s", TEXT_COLUMN, "",
+		size_format(size, (uint64_t)both->reads.changed),
+		change_format(reads, &both->reads));
+	if (both->rate.is_known)
+		fprintf(out, "; throughput %s", change_format(rate, &both->rate));
+	fputs("; more than either does\n", out);
+	streams_line(out, both);
+	longest_line(out, both);
+}
+
+/* What bounds the run, where it is not the cache. */
+static void bounds_print(FILE *out, const struct advice *advice)
+{
+	if (!advice->bounds.count ||
+	    (advice->headline != ADVICE_NOT_CACHING && advice->headline != ADVICE_NOTHING))
+		return;
+	fprintf(out, "\n%*swhat it waits for:\n", INDENT, "");
+	for (size_t i = 0; i < advice->bounds.count; i++) {
+		fprintf(out, "%*s", TEXT_COLUMN, "");
+		report_wrapped(out, advice->bounds.at[i].text, TEXT_COLUMN);
+	}
+}
+
 static void base_print(FILE *out, const struct advice *advice)
 {
 	char read[SIZE_TEXT_BYTES], again[SIZE_TEXT_BYTES], written[SIZE_TEXT_BYTES],
@@ -273,6 +312,28 @@ static void heading_print(FILE *out, const struct advice *advice, bool colour)
 		size_format(memory, advice->memory_bytes), advice->policy, advice->filesystem);
 }
 
+static void confirm_print(FILE *out, const struct report_options *options, const char *places)
+{
+	static const char lead[] = "Confirm on this kernel: ";
+	char *text = NULL;
+	size_t bytes;
+	FILE *memory = open_memstream(&text, &bytes);
+
+	if (!memory)
+		return;
+	fputs("refault advise ", memory);
+	shell_word(memory, options->input);
+	for (size_t i = 0; i < options->word_count; i++) {
+		fputc(' ', memory);
+		shell_word(memory, options->words[i]);
+	}
+	fprintf(memory, " --confirm --places %s", places);
+	fclose(memory);
+	fprintf(out, "\n%s", lead);
+	shell_command(out, text, sizeof(lead) - 1, TEXT_COLUMN);
+	free(text);
+}
+
 static void next_print(FILE *out, const struct advice *advice, const struct report_options *options)
 {
 	char places[64] = "";
@@ -293,10 +354,7 @@ static void next_print(FILE *out, const struct advice *advice, const struct repo
 	}
 	if (!found)
 		return;
-	fprintf(out, "\nConfirm on this kernel: refault advise %s", options->input);
-	for (size_t i = 0; i < options->word_count; i++)
-		fprintf(out, " %s", options->words[i]);
-	fprintf(out, " --confirm --places %s\n", places);
+	confirm_print(out, options, places);
 }
 
 void remedies_text(FILE *out, const struct advice *advice, const struct report_options *options)
@@ -324,6 +382,8 @@ void remedies_text(FILE *out, const struct advice *advice, const struct report_o
 		remedy_print(out, remedy, i + 1, options->colour);
 		shown++;
 	}
+	together_print(out, advice);
+	bounds_print(out, advice);
 	no_effect_print(out, advice);
 	left_out_print(out, advice);
 	if (advice->remedies.count &&
@@ -380,7 +440,7 @@ static json_t *remedy_json(const struct advice_remedy *remedy, size_t place)
 		json_array_append_new(
 			streams, json_pack("{s:o, s:o}", "name", json_text(remedy->streams[i].name),
 					   "reads", effect_json(&remedy->streams[i].reads)));
-	json_object_set_new(json, "place", json_number(place));
+	json_object_set_new(json, "place", place ? json_number(place) : json_null());
 	json_object_set_new(json, "id", json_string(remedy->id));
 	json_object_set_new(json, "target", json_text(remedy->target));
 	json_object_set_new(json, "title", json_text(remedy->title));
@@ -397,7 +457,8 @@ static json_t *remedy_json(const struct advice_remedy *remedy, size_t place)
 	json_object_set_new(json, "streams", streams);
 	json_object_set_new(json, "memory_bytes", json_number(remedy->memory_bytes));
 	json_object_set_new(json, "samples", json_number(remedy->sample_count));
-	json_object_set_new(json, "how", json_text(remedy->how));
+	json_object_set_new(json, "how", json_text(remedy->how ? remedy->how : remedy->command));
+	json_object_set_new(json, "command", json_text(remedy->command));
 	json_object_set_new(json, "since", json_text(remedy->since));
 	json_object_set_new(json, "risk", json_text(remedy->risk));
 	json_object_set_new(json, "pays", json_text(remedy->pays));
@@ -419,6 +480,21 @@ static json_t *base_json(const struct advice *advice)
 			 json_text(advice->work), "p99_ns",
 			 advice->knows_p99 ? real_json(advice->p99_ns) : json_null(), "longest_ns",
 			 advice->knows_p99 ? real_json(advice->longest_ns) : json_null());
+}
+
+static json_t *bounds_json(const struct advice *advice)
+{
+	json_t *bounds = json_array();
+
+	for (size_t i = 0; i < advice->bounds.count; i++) {
+		const struct advice_bound *bound = &advice->bounds.at[i];
+
+		json_array_append_new(bounds,
+				      json_pack("{s:s, s:o, s:b, s:o}", "id", bound->id, "share",
+						json_real(bound->share), "limit", bound->is_limit,
+						"text", json_text(bound->text)));
+	}
+	return bounds;
 }
 
 json_t *remedies_json(const struct advice *advice, const struct report_options *options)
@@ -445,6 +521,9 @@ json_t *remedies_json(const struct advice *advice, const struct report_options *
 				      "text", json_text(advice->text)));
 	json_object_set_new(json, "base", base_json(advice));
 	json_object_set_new(json, "remedies", remedies);
+	json_object_set_new(json, "together",
+			    advice->together ? remedy_json(advice->together, 0) : json_null());
+	json_object_set_new(json, "bounds", bounds_json(advice));
 	json_object_set_new(json, "left_out", left_out);
 	json_object_set_new(json, "runs", json_number(advice->run_count));
 	json_object_set_new(json, "seeds", json_number(advice->seed_count));

@@ -195,6 +195,11 @@ void time_json_set(json_t *json, const struct result *result)
 	json_object_set_new(json, "cpu", cpu_json(result));
 	json_object_set_new(json, "device",
 			    result->device.name ? device_json(&result->device) : json_null());
+	json_object_set_new(json, "stopped_writers",
+			    result->device.name ? json_pack("{s:o, s:o}", "count",
+							    json_number(result->stopped.count),
+							    "ns", json_number(result->stopped.ns))
+						: json_null());
 	json_object_set_new(json, "latency", latencies_json(result));
 	json_object_set_new(json, "workload", workload_json(result));
 	json_object_set_new(json, "series", series_json(result));

@@ -53,8 +53,7 @@ struct scenario_machine {
 	struct pace pace;
 	const struct yaml_node *device_node;
 	const char *device; /* a name or a file; NULL: the pace says it all */
-	uint64_t device_bytes, processors, record_bytes, metaslabs, arc_max_bytes,
-		arc_meta_percent;
+	uint64_t device_bytes, processors, record_bytes, metaslabs, arc_max_bytes, arc_meta_percent;
 	bool barriers;
 };
 

@@ -236,6 +236,7 @@ static void finish_time(struct model *model, struct result *result)
 
 	result->elapsed_ns = model->elapsed_ns;
 	result->cpu_ns = model->busy_ns;
+	result->stopped = model->stopped;
 	result->cpu_count = options->processors;
 	result->device = model->requests;
 	result->device.name = text_copy(device_profile_name(options->device));

@@ -35,7 +35,7 @@ static void propose(struct remedy_proposals *proposals)
 	attempt = remedy_propose(proposals);
 	attempt->model.arc_meta_percent = 100;
 	attempt->title = "zfs_arc_meta_limit_percent 100";
-	attempt->how = "echo 100 > /sys/module/zfs/parameters/zfs_arc_meta_limit_percent";
+	attempt->command = "echo 100 > /sys/module/zfs/parameters/zfs_arc_meta_limit_percent";
 }
 
 const struct remedy remedy_arc_meta_limit = {

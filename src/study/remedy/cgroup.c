@@ -34,9 +34,8 @@ static void try_it(struct remedy_proposals *proposals, size_t target, uint64_t l
 	attempt->model.device = NULL;
 	attempt->title = remedy_text(advice, "%s: a memory cgroup of its own, %s",
 				     remedy_target_names(advice, facts, attempt->targets), size);
-	attempt->how = remedy_text(advice,
-				   "systemd-run --scope -p MemoryMax=%" PRIu64 " COMMAND",
-				   limit);
+	attempt->command =
+		remedy_text(advice, "systemd-run --scope -p MemoryMax=%" PRIu64 " COMMAND", limit);
 }
 
 /* As little as does, and as much as leaves the others half. */

@@ -35,9 +35,8 @@ static void try_bytes(struct remedy_proposals *proposals, uint64_t background)
 	attempt->model.policy.switches.value[SWITCH_dirty_bytes] = (uint32_t)limit;
 	attempt->title = remedy_text(advice, "dirty limits of %s and %s",
 				     remedy_size(advice, background), remedy_size(advice, limit));
-	attempt->how = remedy_text(
-		advice,
-		"sysctl -w vm.dirty_background_bytes=%" PRIu64 " vm.dirty_bytes=%" PRIu64,
+	attempt->command = remedy_text(
+		advice, "sysctl -w vm.dirty_background_bytes=%" PRIu64 " vm.dirty_bytes=%" PRIu64,
 		background, limit);
 }
 
@@ -52,7 +51,7 @@ static void try_ratio(struct remedy_proposals *proposals, uint32_t background, u
 	value[SWITCH_dirty_background_bytes] = value[SWITCH_dirty_bytes] = 0;
 	attempt->title = remedy_text(advice, "dirty limits %" PRIu32 " and %" PRIu32 " %%",
 				     background, limit);
-	attempt->how = remedy_text(
+	attempt->command = remedy_text(
 		advice, "sysctl -w vm.dirty_background_ratio=%" PRIu32 " vm.dirty_ratio=%" PRIu32,
 		background, limit);
 }

@@ -25,11 +25,11 @@ static void try_it(struct remedy_proposals *proposals, const struct policy *poli
 	attempt->model.policy.policy = policy;
 	attempt->model.policy.switches = policy_preset(policy);
 	attempt->title = remedy_text(proposals->advice, "kernel %s", name);
-	attempt->how = remedy_text(proposals->advice,
-				   "boot Linux %.*s or a later one before the next "
-				   "that is listed",
-				   (int)strcspn(name + strlen("linux-"), "-"),
-				   name + strlen("linux-"));
+	attempt->how =
+		remedy_text(proposals->advice,
+			    "boot Linux %.*s or a later one before the next "
+			    "that is listed",
+			    (int)strcspn(name + strlen("linux-"), "-"), name + strlen("linux-"));
 }
 
 static void propose(struct remedy_proposals *proposals)

@@ -44,12 +44,13 @@ static void try_it(struct remedy_proposals *proposals, uint64_t targets, uint64_
 	attempt->split_bytes = rest;
 	attempt->model.memory_bytes -= rest;
 	attempt->model.device = NULL;
-	attempt->title = remedy_text(advice, "%s: memory.low %s",
-				     remedy_target_names(advice, facts, others),
-				     remedy_size(advice, low));
-	attempt->how = remedy_text(
-		advice, "systemd-run --scope -p MemoryLow=%" PRIu64 " COMMAND  # its slice needs as much",
-		low + facts->model->pinned_bytes);
+	attempt->title =
+		remedy_text(advice, "%s: memory.low %s", remedy_target_names(advice, facts, others),
+			    remedy_size(advice, low));
+	attempt->command = remedy_text(advice,
+				       "systemd-run --scope -p MemoryLow=%" PRIu64
+				       " COMMAND  # its slice needs as much",
+				       low + facts->model->pinned_bytes);
 }
 
 static void propose(struct remedy_proposals *proposals)

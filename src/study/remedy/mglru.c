@@ -72,10 +72,11 @@ static void propose(struct remedy_proposals *proposals)
 	for (int id = 0; id < SWITCH_COUNT; id++)
 		if (now->switches.value[id] != before.value[id])
 			attempt->model.policy.switches.value[id] = now->switches.value[id];
-	attempt->title = is_mglru(twin) ? "MGLRU instead of two lists" : "two lists instead of MGLRU";
-	attempt->how = remedy_text(proposals->advice,
-				   "echo %s > /sys/kernel/mm/lru_gen/enabled  # policy %s",
-				   is_mglru(twin) ? "y" : "n", policy_name(twin));
+	attempt->title =
+		is_mglru(twin) ? "MGLRU instead of two lists" : "two lists instead of MGLRU";
+	attempt->command = remedy_text(proposals->advice,
+				       "echo %s > /sys/kernel/mm/lru_gen/enabled  # policy %s",
+				       is_mglru(twin) ? "y" : "n", policy_name(twin));
 }
 
 const struct remedy remedy_mglru = {
