@@ -387,7 +387,8 @@ struct cache {
 	bool writes_take_time;
 	ARRAY(struct cache_run) flushed; /* for cache_flushed() */
 	bool logs_returns;
-	ARRAY(struct cache_return) returns; /* for cache_returns() */
+	ARRAY(struct cache_return) returns;   /* for cache_returns() */
+	ARRAY(struct cache_eviction) evicted; /* for cache_evictions() */
 	size_t flushed_taken;
 	uint64_t pinned_bytes;
 	uint32_t closed_files;  /* whose memory is not back yet */

@@ -89,6 +89,13 @@ struct result_figure {
 	bool per_work; /* a sum over the run, which people want by transaction */
 };
 
+/* Something that went on for a while, of which a series shows what it did: a checkpoint. */
+struct result_event {
+	char *name;
+	uint64_t begin_ns,
+		end_ns; /* since the run's beginning; UINT64_MAX: it goes on in the end */
+};
+
 /* One interval of simulated time. Levels are those at its end. */
 struct result_interval {
 	uint64_t ops, work; /* finished; work: the workloads' units (transactions) */
@@ -210,6 +217,8 @@ struct result {
 	size_t latency_count;
 	struct result_figure *figures;
 	size_t figure_count;
+	struct result_event *events; /* in order of beginning */
+	size_t event_count;
 	char *work; /* what a unit of work is called: "transactions"; NULL: there is none */
 	uint64_t work_count;  /* how many of them were done */
 	uint64_t interval_ns; /* of the series; the last one may be shorter: where the run ended */

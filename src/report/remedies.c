@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glyph.h"
 #include "base/size.h"
 #include "measure/advice.h"
 #include "report/name.h"
@@ -30,7 +31,8 @@ static const char *change_format(char text[CHANGE_BYTES], const struct effect *e
 	if (half < 0.5)
 		snprintf(text, CHANGE_BYTES, "%+.0f %%", change);
 	else
-		snprintf(text, CHANGE_BYTES, "%+.0f±%.0f %%", change, half);
+		snprintf(text, CHANGE_BYTES, "%+.0f%s%.0f %%", change, glyph(GLYPH_PLUS_MINUS),
+			 half);
 	return text;
 }
 
@@ -113,8 +115,8 @@ static void longest_line(FILE *out, const struct advice_remedy *remedy)
 	char from[SIZE_TEXT_BYTES], to[SIZE_TEXT_BYTES];
 
 	if (remedy->longest.is_known && fabs(remedy->longest.change) >= 0.05)
-		fprintf(out, "%*slongest wait: %s → %s\n", TEXT_COLUMN, "",
-			time_format(from, (uint64_t)remedy->longest.base),
+		fprintf(out, "%*slongest wait: %s %s %s\n", TEXT_COLUMN, "",
+			time_format(from, (uint64_t)remedy->longest.base), glyph(GLYPH_ARROW),
 			time_format(to, (uint64_t)remedy->longest.changed));
 }
 
@@ -150,8 +152,8 @@ static void measured_line(FILE *out, const struct advice_remedy *remedy)
 		report_wrapped(out, remedy->measured.failure, TEXT_COLUMN + 16);
 	}
 	if (remedy->measured.is_known)
-		fprintf(out, "%*son this kernel: %s → %s, %+.0f %% (predicted %s)\n", TEXT_COLUMN,
-			"", size_format(from, remedy->measured.base_bytes),
+		fprintf(out, "%*son this kernel: %s %s %s, %+.0f %% (predicted %s)\n", TEXT_COLUMN,
+			"", size_format(from, remedy->measured.base_bytes), glyph(GLYPH_ARROW),
 			size_format(to, remedy->measured.changed_bytes),
 			remedy->measured.change * 100, change_format(predicted, &remedy->reads));
 }
@@ -191,8 +193,9 @@ static void remedy_print(FILE *out, const struct advice_remedy *remedy, size_t p
 
 static void no_effect_print(FILE *out, const struct advice *advice)
 {
-	char line[4000] = "no effect (within ±1 %):";
-	const size_t begin = strlen(line);
+	char line[4000];
+	const size_t begin = (size_t)snprintf(
+		line, sizeof(line), "no effect (within %s1 %%):", glyph(GLYPH_PLUS_MINUS));
 	size_t used = begin;
 
 	for (size_t i = 0; i < advice->remedies.count && used < sizeof(line) - 200; i++) {

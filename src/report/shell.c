@@ -85,15 +85,16 @@ void shell_command(FILE *out, const char *command, size_t at, size_t indent)
 
 	while (*command) {
 		size_t bytes = word_bytes(command), width = columns(command, bytes);
+		size_t last = command[bytes] ? LAST_COLUMN : TABLE_WIDTH_MAX;
 
-		if (begun && at + 1 + width > LAST_COLUMN) {
+		if (begun && at + 1 + width > last) {
 			fprintf(out, " \\\n%*s", (int)indent, "");
 			at = indent;
 		} else if (begun) {
 			fputc(' ', out);
 			at++;
 		}
-		if (at + width > LAST_COLUMN) {
+		if (at + width > last) {
 			at = long_word(out, command, bytes, at);
 		} else {
 			fwrite(command, 1, bytes, out);
