@@ -20,8 +20,7 @@ enum {
 	LINTS_SHOWN = 8,
 	SPARK_COLUMNS = 40,
 	BAR = 30,
-	AGE_BAR = 22,
-	AGE_STEP = 4
+	AGE_BAR = 22
 };
 
 /* Nine in ten of it in so much of the file: nowhere in particular. */
@@ -296,7 +295,7 @@ static void ages_print(FILE *out, const struct explained_ages *ages, bool colour
 	report_heading(out, "how old pages were when they were evicted", colour);
 	fprintf(out, "  %17s %-*s          %s\n", "", AGE_BAR, "since they came in",
 		"since last asked for");
-	for (; from < most || from == 0; from = to, to *= AGE_STEP) {
+	for (; from < most || from == 0; from = to, to = explained_age_next(to)) {
 		uint64_t least = (arrived->count + used->count) / 400;
 		uint64_t here = within(arrived, to) - (from ? within(arrived, from) : 0) +
 				within(used, to) - (from ? within(used, from) : 0);

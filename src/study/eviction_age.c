@@ -65,33 +65,6 @@ static void age_add(const struct eviction_age *age, struct histogram *ops, struc
 	histogram_add(ns, now > then ? now - then : 0);
 }
 
-static void evicted_take(struct eviction_age *age, const struct model_moment *moment)
-{
-	struct explained_ages *ages = age->ages;
-	size_t count;
-	const struct cache_eviction *evicted = cache_evictions(moment->cache, &count);
-
-	for (; age->seen < count; age->seen++) {
-		const struct cache_eviction *run = &evicted[age->seen];
-
-		for (uint64_t page = run->index; page < run->index + run->pages; page++) {
-			uint32_t arrived = page_map_get(&age->arrived, run->file, page);
-			uint32_t used = page_map_get(&age->used, run->file, page);
-
-			ages->pages++;
-			if (arrived)
-				age_add(age, &ages->arrived_ops, &ages->arrived_ns, arrived,
-					moment);
-			if (used)
-				age_add(age, &ages->used_ops, &ages->used_ns, used, moment);
-			else
-				ages->never_used++;
-			page_map_set(&age->arrived, run->file, page, 0);
-			page_map_set(&age->used, run->file, page, 0);
-		}
-	}
-}
-
 /* Does the op ask for pages of its file? Which ones: up to the file's end. */
 static bool pages_of(const struct model_moment *moment, uint64_t *first, uint64_t *end)
 {
@@ -107,6 +80,43 @@ static bool pages_of(const struct model_moment *moment, uint64_t *first, uint64_
 	*end = pages_from_bytes_up(moment->op->offset + moment->op->bytes);
 	*end = *end < pages ? *end : pages;
 	return true;
+}
+
+static void evicted_take(struct eviction_age *age, const struct model_moment *moment)
+{
+	struct explained_ages *ages = age->ages;
+	size_t count;
+	const struct cache_eviction *evicted = cache_evictions(moment->cache, &count);
+	uint64_t first = 0, end = 0;
+
+	if (age->seen < count)
+		(void)pages_of(moment, &first, &end);
+	for (; age->seen < count; age->seen++) {
+		const struct cache_eviction *run = &evicted[age->seen];
+
+		for (uint64_t page = run->index; page < run->index + run->pages; page++) {
+			uint32_t arrived = page_map_get(&age->arrived, run->file, page);
+			uint32_t used = page_map_get(&age->used, run->file, page);
+
+			/*
+			 * An op larger than the memory pushes out what it has brought in itself, and
+			 * asked for, before it is said that it came.
+			 */
+			if (!arrived)
+				arrived = number_of(moment);
+			if (!used && arrived == number_of(moment) && run->file == moment->file &&
+			    page >= first && page < end)
+				used = arrived;
+			ages->pages++;
+			age_add(age, &ages->arrived_ops, &ages->arrived_ns, arrived, moment);
+			if (used)
+				age_add(age, &ages->used_ops, &ages->used_ns, used, moment);
+			else
+				ages->never_used++;
+			page_map_set(&age->arrived, run->file, page, 0);
+			page_map_set(&age->used, run->file, page, 0);
+		}
+	}
 }
 
 void eviction_age_before(struct eviction_age *age, const struct model_moment *moment)
@@ -132,7 +142,11 @@ void eviction_age_fetched(struct eviction_age *age, const struct model_moment *m
 	evicted_take(age, moment);
 	for (size_t i = 0; i < count; i++)
 		for (uint64_t page = runs[i].index; page < runs[i].index + runs[i].pages; page++) {
-			page_map_set(&age->arrived, runs[i].file, page, number_of(moment));
+			bool is_there =
+				cache_peek(moment->cache, runs[i].file, page) & CACHE_PEEK_RESIDENT;
+
+			page_map_set(&age->arrived, runs[i].file, page,
+				     is_there ? number_of(moment) : 0);
 			page_map_set(&age->used, runs[i].file, page, 0);
 		}
 }
@@ -145,6 +159,8 @@ void eviction_age_after(struct eviction_age *age, const struct model_moment *mom
 	if (!pages_of(moment, &first, &end))
 		return;
 	for (uint64_t page = first; page < end; page++) {
+		if (!(cache_peek(moment->cache, moment->file, page) & CACHE_PEEK_RESIDENT))
+			continue;
 		if (!page_map_get(&age->arrived, moment->file, page))
 			page_map_set(&age->arrived, moment->file, page, number_of(moment));
 		page_map_set(&age->used, moment->file, page, number_of(moment));

@@ -1,10 +1,11 @@
 /* How old pages were when they were evicted: since they came in, and since they were last asked for. */
 #include "base/size.h"
+#include "measure/explanation.h"
 #include "measure/result.h"
 #include "report/name.h"
 #include "report/section.h"
 
-enum { BARS_MAX = 40, STEP = 4 };
+enum { BARS_MAX = 40 };
 
 static uint64_t number(const json_t *object, const char *key)
 {
@@ -68,8 +69,9 @@ static void draw(const struct page *page, struct sheet *sheet, const char *name,
 		return;
 	/* Begin where there is something: a microsecond is far from an hour. */
 	for (; to < least; from = to)
-		to *= STEP;
-	for (; chart.count < BARS_MAX && (from < most || from == 0); from = to, to *= STEP) {
+		to = explained_age_next(to);
+	for (; chart.count < BARS_MAX && (from < most || from == 0);
+	     from = to, to = explained_age_next(to)) {
 		values[chart.count] = (double)bytes_from_pages(between(buckets, from, to));
 		labels[chart.count++] = age_text(page, to, by_time);
 	}
