@@ -88,7 +88,7 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 			    size_format(least, CACHE_MEMORY_BYTES_MIN));
 		return NULL;
 	}
-	if (pages_from_bytes_down(config->memory_bytes) > UINT64_C(1) << 30) {
+	if (config->memory_bytes > CACHE_MEMORY_BYTES_MAX) {
 		error_input(error, "memory over 4 TiB is not supported");
 		return NULL;
 	}

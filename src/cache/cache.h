@@ -98,6 +98,8 @@ struct cache_config {
 
 enum { CACHE_RECLAIM_STEP_PAGES = 32, CACHE_MEMORY_BYTES_MIN = 4 << 20 };
 
+#define CACHE_MEMORY_BYTES_MAX (UINT64_C(4) << 40)
+
 /*
  * Create; NULL if the memory is too small (ERROR_INPUT). `config` and what it points to may go
  * afterwards.

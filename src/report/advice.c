@@ -13,10 +13,11 @@
 #include "report/shell.h"
 #include "report/table.h"
 
-/* Can the input be named again in a command? Standard input and scenarios' results cannot. */
-static bool is_repeatable(const struct result *result)
+/* Can the input be named again in a command? Standard input cannot. */
+static bool is_repeatable(const struct result *result, const struct report_options *options)
 {
-	if (!result->input || strcmp(result->input, "-") == 0)
+	if (!result->input || strcmp(result->input, "-") == 0 ||
+	    (options->input && strcmp(options->input, "-") == 0))
 		return false;
 	for (const char *c = result->input; *c; c++) {
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
@@ -125,7 +126,7 @@ static void advice_bare(FILE *out, const struct result *result,
 
 	fprintf(out, "%s of the look-ups miss.",
 		share_format(share, result->totals.page_misses, result->totals.page_accesses));
-	if (is_repeatable(result)) {
+	if (is_repeatable(result, options)) {
 		fputs("\nSide by side: refault replay ", out);
 		shell_word(out, result->input);
 		fprintf(out,
@@ -138,7 +139,7 @@ static void advice_bare(FILE *out, const struct result *result,
 static bool next_for_kernel(FILE *out, const struct result *result,
 			    const struct report_options *options)
 {
-	if (result->kernel && is_repeatable(result))
+	if (result->kernel && is_repeatable(result, options))
 		command_write(out, "The model beside it", "validate", result, options,
 			      result->memory_bytes, NULL);
 	return result->kernel != NULL;
@@ -151,7 +152,7 @@ static void advice_write(FILE *out, const struct result *result,
 	char size[SIZE_TEXT_BYTES], text[SHARE_TEXT_BYTES];
 	size_t victim, evictor;
 	uint64_t share, total;
-	bool repeatable = is_repeatable(result);
+	bool repeatable = is_repeatable(result, options);
 
 	if (options->bare_pages) {
 		advice_bare(out, result, options);
@@ -224,7 +225,7 @@ static void side_by_side_write(FILE *out, const struct result *results, size_t c
 			options->bare_pages ? "misses" : "read again", results[best].policy, size,
 			share_format(text, most - least, most), results[worst].policy);
 	}
-	if (!options->bare_pages && is_repeatable(&results[0])) {
+	if (!options->bare_pages && is_repeatable(&results[0], options)) {
 
 		command_write(out, "In detail", NULL, &results[best], options,
 			      results[best].memory_bytes, results[best].policy);
