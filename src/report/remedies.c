@@ -305,14 +305,21 @@ static void base_print(FILE *out, const struct advice *advice)
 
 static void heading_print(FILE *out, const struct advice *advice, bool colour)
 {
-	char memory[SIZE_TEXT_BYTES], count[2 * SIZE_TEXT_BYTES], name[NAME_TEXT_BYTES];
+	char memory[SIZE_TEXT_BYTES], count[2 * SIZE_TEXT_BYTES], name[NAME_TEXT_BYTES],
+		machine[1200];
 	const char *slash = strrchr(advice->input, '/');
 
-	fprintf(out, "%s%s%s   %s ops   %s %s   policy %s   %s\n", colour ? "\033[1m" : "",
-		name_show(name, slash ? slash + 1 : advice->input, NAME_COLUMNS_MAX),
-		colour ? "\033[0m" : "", count_format(count, advice->op_count),
-		advice->is_cgroup ? "cgroup limit" : "memory",
-		size_format(memory, advice->memory_bytes), advice->policy, advice->filesystem);
+	name_show(name, slash ? slash + 1 : advice->input, NAME_COLUMNS_MAX);
+	count_format(count, advice->op_count);
+	snprintf(machine, sizeof(machine), "%s %s   policy %s   %s",
+		 advice->is_cgroup ? "cgroup limit" : "memory",
+		 size_format(memory, advice->memory_bytes), advice->policy, advice->filesystem);
+	fprintf(out, "%s%s%s   %s ops", colour ? "\033[1m" : "", name, colour ? "\033[0m" : "",
+		count);
+	if (text_columns(name) + strlen(count) + 10 + text_columns(machine) > TABLE_WIDTH_MAX)
+		fprintf(out, "\n%*s%s\n", INDENT, "", machine);
+	else
+		fprintf(out, "   %s\n", machine);
 }
 
 static void confirm_print(FILE *out, const struct report_options *options, const char *places)
