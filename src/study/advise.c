@@ -1114,6 +1114,7 @@ static struct advice_remedy *tell(struct advise *advise, struct attempt *attempt
 		.rate = effect_of(advise, attempt, RATE, SIZE_MAX),
 		.p99 = effect_of(advise, attempt, P99, SIZE_MAX),
 		.longest = effect_of(advise, attempt, LONGEST, SIZE_MAX),
+		.inodes = effect_of(advise, attempt, INODES_AGAIN, SIZE_MAX),
 		.memory_bytes = attempt->it.memory_bytes,
 		.can_be_confirmed = remedy->can_be_confirmed,
 	};
