@@ -318,6 +318,8 @@ void cache_close(struct cache *cache, uint32_t handle)
 {
 	uint32_t file = cache->opens.at[handle].file;
 
+	if (cache->opens.at[handle].map_end > 0)
+		cache_unmap(cache, handle);
 	cache->opens.at[handle].next_free = cache->free_open;
 	cache->free_open = handle;
 	file_reference_put(cache, file);
