@@ -270,8 +270,9 @@ struct rules {
 	uint32_t open_file_bytes, transaction_blocks, journal_blocks, statistics_ops;
 	uint32_t charge_batch, read_batch, vfs_cache_pressure, dirty_background_percent,
 		dirty_limit_percent;
-	uint32_t shadow_shift; /* nodes kept: pages >> shift */
-	bool shadow_of_all;    /* pages: all LRU and slab, or files only */
+	uint64_t dirty_background_pages, dirty_limit_pages; /* 0: the percentages */
+	uint32_t shadow_shift;                              /* nodes kept: pages >> shift */
+	bool shadow_of_all; /* pages: all LRU and slab, or files only */
 };
 
 /* ---- the domain: whose memory it is ---- */
@@ -390,7 +391,8 @@ struct cache {
 	bool writes_take_time;
 	ARRAY(struct cache_run) flushed; /* for cache_flushed() */
 	bool logs_returns;
-	ARRAY(struct cache_return) returns; /* for cache_returns() */
+	ARRAY(struct cache_return) returns;   /* for cache_returns() */
+	ARRAY(struct cache_eviction) evicted; /* for cache_evictions() */
 	size_t flushed_taken;
 	uint64_t pinned_bytes;
 	uint32_t closed_files;  /* whose memory is not back yet */
