@@ -390,13 +390,15 @@ static int top_command(const void *values)
 
 	system_name(&top);
 	top.is_ascii = terminal_is_ascii();
-	if (!arguments_check(&top, is_screen, &error) ||
-	    !(top.sampler = sampler_open(&look_at, &error)) ||
-	    !sampler_take(top.sampler, &top.after, &error) ||
+	if (arguments_check(&top, is_screen, &error))
+		top.sampler = sampler_open(&look_at, &error);
+	/* The screen and JSON have a place for it. */
+	if (top.sampler && !is_screen && !arguments->json && !arguments->once &&
+	    sampler_note(top.sampler)[0])
+		fprintf(stderr, "refault: %s\n", sampler_note(top.sampler));
+	if (!top.sampler || !sampler_take(top.sampler, &top.after, &error) ||
 	    !(is_screen ? screen_run(&top, &error) : stream_run(&top, &error)))
 		code = command_fail(&error);
-	else if (!is_screen && !arguments->json && !arguments->once && sampler_note(top.sampler)[0])
-		fprintf(stderr, "refault: %s\n", sampler_note(top.sampler));
 	top_view_deinit(&top.view);
 	top_sample_deinit(&top.before);
 	top_sample_deinit(&top.after);

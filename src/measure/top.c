@@ -6,13 +6,13 @@
 #include "base/size.h"
 
 static const char *const level_names[] = {
-#define TOP_LEVEL(name) #name,
+#define TOP_LEVEL(name, called) called,
 #include "measure/top.def"
 #undef TOP_LEVEL
 };
 
 static const char *const counter_names[] = {
-#define TOP_COUNTER(name) #name,
+#define TOP_COUNTER(name, called) called,
 #include "measure/top.def"
 #undef TOP_COUNTER
 };

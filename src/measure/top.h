@@ -24,20 +24,20 @@
 #include "measure/top_counts.h"
 
 enum top_level {
-#define TOP_LEVEL(name) TOP_LEVEL_##name,
+#define TOP_LEVEL(name, called) TOP_LEVEL_##name,
 #include "measure/top.def"
 #undef TOP_LEVEL
 	TOP_LEVELS,
 };
 
 enum top_counter {
-#define TOP_COUNTER(name) TOP_COUNTER_##name,
+#define TOP_COUNTER(name, called) TOP_COUNTER_##name,
 #include "measure/top.def"
 #undef TOP_COUNTER
 	TOP_COUNTERS,
 };
 
-/* "active_file", "read". */
+/* "active_file_bytes", "read_bytes". */
 const char *top_level_name(enum top_level level);
 const char *top_counter_name(enum top_counter counter);
 

@@ -310,8 +310,10 @@ static bool levels_take(const struct sampler *sampler, struct top_sample *sample
 			.cgroup = sampler->cgroup && state->cgroups.count ? state->cgroups.at[0]
 									  : NULL,
 		};
-#define TOP_LEVEL(name)   sample->levels[TOP_LEVEL_##name] = amount_of(&view, QUANTITY_##name);
-#define TOP_COUNTER(name) sample->counters[TOP_COUNTER_##name] = amount_of(&view, QUANTITY_##name);
+#define TOP_LEVEL(name, called)                                                                    \
+	sample->levels[TOP_LEVEL_##name] = amount_of(&view, QUANTITY_##name);
+#define TOP_COUNTER(name, called)                                                                  \
+	sample->counters[TOP_COUNTER_##name] = amount_of(&view, QUANTITY_##name);
 #include "measure/top.def"
 #undef TOP_LEVEL
 #undef TOP_COUNTER

@@ -136,6 +136,8 @@ __attribute__((format(printf, 5, 6))) static size_t put(struct top_screen *scree
 	va_end(arguments);
 	if (row >= screen->rows || column >= screen->columns || !text[0])
 		return column;
+	if (screen->is_ascii)
+		ascii_make(text);
 	bytes = columns_bytes(text, screen->columns - column);
 	*array_push(&screen->pieces) = (struct top_piece){
 		.row = row,
@@ -459,10 +461,10 @@ static const struct file_column file_columns[] = {
 	{"AGAIN/S", 8, TOP_BY_REFAULTS, again_text},
 	{"EVICT/S", 8, TOP_BY_EVICTED, evicted_text},
 };
-enum { FILE_COLUMNS = sizeof(file_columns) / sizeof(file_columns[0]), PATH_COLUMNS_MIN = 20 };
+enum { FILE_COLUMNS = sizeof(file_columns) / sizeof(file_columns[0]), PATH_COLUMNS_MIN = 24 };
 
 /* Where it is narrow, what says least is left out: so many columns remain for the path. */
-static size_t columns_choose(size_t columns, bool shown[FILE_COLUMNS])
+static size_t columns_choose(size_t columns, enum top_sort sort, bool shown[FILE_COLUMNS])
 {
 	static const size_t least_first[] = {2, 7, 4};
 	size_t used = 2;
@@ -474,6 +476,8 @@ static size_t columns_choose(size_t columns, bool shown[FILE_COLUMNS])
 	for (size_t i = 0; i < sizeof(least_first) / sizeof(least_first[0]); i++) {
 		if (columns >= used + PATH_COLUMNS_MIN)
 			break;
+		if (file_columns[least_first[i]].sort == sort)
+			continue;
 		shown[least_first[i]] = false;
 		used -= file_columns[least_first[i]].columns;
 	}
@@ -484,8 +488,8 @@ static void files_draw(struct top_screen *screen, const struct top_shown *shown)
 {
 	const struct top_view *view = shown->view;
 	bool is_shown[FILE_COLUMNS];
-	size_t path_columns = columns_choose(screen->columns, is_shown), column = 0;
-	size_t rows = top_files_shown(screen->rows);
+	size_t path_columns = columns_choose(screen->columns, shown->sort, is_shown), column = 0;
+	size_t rows = top_files_shown(screen->rows + 1);
 	char bar[TOP_COLUMNS_MAX + CELL_BYTES] = "", text[CELL_BYTES];
 
 	for (size_t i = 0; i < FILE_COLUMNS; i++) {
@@ -508,13 +512,11 @@ static void files_draw(struct top_screen *screen, const struct top_shown *shown)
 			if (!is_shown[at])
 				continue;
 			file_columns[at].text(text, view, file);
-			put(screen, ROW_FILES + i, column, TOP_PLAIN, "%*s",
-			    (int)file_columns[at].columns, text);
-			column += file_columns[at].columns;
+			/* A figure that is too wide moves the others. */
+			column = put(screen, ROW_FILES + i, column, TOP_PLAIN, "%*s",
+				     (int)file_columns[at].columns, text);
 		}
 		name_fit(path, file->total.path, path_columns);
-		if (shown->is_ascii)
-			ascii_make(path);
 		put(screen, ROW_FILES + i, column + 2,
 		    file->total.is_named ? TOP_STRONG : TOP_PLAIN, "%s", path);
 	}
@@ -568,8 +570,6 @@ static void foot_draw(struct top_screen *screen, const struct top_shown *shown)
 		return;
 	if (shown->note[0] && !shown->is_help) {
 		name_fit(note, shown->note, screen->columns);
-		if (shown->is_ascii)
-			ascii_make(note);
 		put(screen, screen->rows - 1, 0, TOP_ALARM, "%s", note);
 	} else if (shown->has_keys) {
 		put(screen, screen->rows - 1, 0, TOP_DIM,
@@ -583,7 +583,10 @@ void top_screen_draw(struct top_screen *screen, const struct top_shown *shown, s
 	*screen = (struct top_screen){
 		.rows = rows,
 		.columns = columns < TOP_COLUMNS_MAX ? columns : TOP_COLUMNS_MAX,
+		.is_ascii = shown->is_ascii,
 	};
+	/* The last row is the foot's. */
+	screen->rows = rows ? rows - 1 : 0;
 	title_draw(screen, shown);
 	if (shown->is_help) {
 		help_draw(screen);
@@ -597,6 +600,7 @@ void top_screen_draw(struct top_screen *screen, const struct top_shown *shown, s
 		kernel_draw(screen, shown->view);
 		files_draw(screen, shown);
 	}
+	screen->rows = rows;
 	foot_draw(screen, shown);
 }
 

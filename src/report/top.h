@@ -53,6 +53,7 @@ struct top_piece {
 
 struct top_screen {
 	size_t rows, columns;
+	bool is_ascii;
 	ARRAY(struct top_piece) pieces; /* row by row, from left to right; none lies on another */
 	struct arena texts;
 };
