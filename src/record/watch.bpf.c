@@ -21,8 +21,10 @@
  *          2. An eviction is a page deleted by a task that reclaims (PF_MEMALLOC). Reclaim that drops
  *             inodes with their pages leaves no shadows, and counts here.
  *          3. Reads of less than a page ask for the same page again and again, and hit.
- *          4. A read of io_uring's that goes on in another thread is counted anew from there. A read that is
- *             broken off is counted whole, up to STEP_PAGES_MAX. Where a file system's smallest folio is
+ *          4. Of a read by io_uring, sendfile() or splice() that has to wait for a page in its middle, the
+ *             pages before that one may not be counted (see read_begin()); one of io_uring's that goes on
+ *             in another thread is counted anew from there. A read that is broken off is counted whole, up
+ *             to STEP_PAGES_MAX. Where a file system's smallest folio is
  *             more than a page, a read's end is rounded up to it.
  */
 #include <stdbool.h>
@@ -86,6 +88,32 @@ struct inode {
 	struct hlist_head i_dentry;
 };
 
+/* x86-64 */
+struct pt_regs {
+	unsigned long di, r10;
+	unsigned long orig_ax;
+};
+
+struct pt_regs___arm64 {
+	unsigned long regs[31];
+	uint64_t orig_x0;
+	int32_t syscallno;
+};
+
+struct file {
+	struct address_space *f_mapping;
+	long long f_pos;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
 struct qstr {
 	const unsigned char *name;
 };
@@ -131,6 +159,7 @@ struct task_io_accounting {
 struct task_struct {
 	unsigned int flags;
 	struct css_set *cgroups;
+	struct files_struct *files;
 	struct task_io_accounting ioac;
 	unsigned long min_flt, maj_flt;
 };
@@ -543,6 +572,62 @@ static __always_inline uint64_t faults_of(struct task_struct *task)
 
 /* ---- reads ---- */
 
+/* The system call that the task is in, its descriptor and its fourth argument. */
+struct call {
+	int32_t number;
+	uint32_t fd;
+	uint64_t fourth;
+};
+
+static __always_inline void call_read(struct call *call, struct pt_regs *regs)
+{
+	struct pt_regs___arm64 *arm = (void *)regs;
+
+	if (bpf_core_field_exists(regs->orig_ax)) {
+		call->number = (int32_t)BPF_CORE_READ(regs, orig_ax);
+		call->fd = (uint32_t)BPF_CORE_READ(regs, di);
+		call->fourth = BPF_CORE_READ(regs, r10);
+	} else if (bpf_core_field_exists(arm->syscallno)) {
+		call->number = BPF_CORE_READ(arm, syscallno);
+		call->fd = (uint32_t)BPF_CORE_READ(arm, orig_x0);
+		call->fourth = BPF_CORE_READ(arm, regs[3]);
+	}
+}
+
+/*
+ * The page where the read that the task is in began, which is `index` or before it. A step that has to
+ * wait for its last folio's reading ends without being told of, with those before it
+ * (filemap_get_pages(), of AOP_TRUNCATED_PAGE), so the first step that is told of need not be the first.
+ */
+static __noinline uint64_t read_begin(struct address_space *mapping, uint64_t index)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct fdtable *table;
+	struct file *file = NULL;
+	struct call call = {.number = -1};
+	long long at;
+	uint64_t first;
+
+	call_read(&call, regs);
+	if (call.number < 0 ||
+	    (call.number != settings.call_read && call.number != settings.call_readv &&
+	     call.number != settings.call_pread && call.number != settings.call_preadv &&
+	     call.number != settings.call_preadv2))
+		return index;
+	table = BPF_CORE_READ(task, files, fdt);
+	if (!table || call.fd >= BPF_CORE_READ(table, max_fds))
+		return index;
+	bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + call.fd);
+	if (!file || BPF_CORE_READ(file, f_mapping) != mapping)
+		return index;
+	at = (long long)call.fourth;
+	if (call.number == settings.call_read || call.number == settings.call_readv || at < 0)
+		at = BPF_CORE_READ(file, f_pos);
+	first = (uint64_t)at >> settings.page_shift;
+	return first <= index && index - first < STEP_PAGES_MAX ? first : index;
+}
+
 /*
  * A step of a buffered read has found pages from `index` on; the read goes to `last`, perhaps beyond the
  * file's end. A read of many pages has several steps, each with its own index and the same last page.
@@ -555,7 +640,8 @@ int BPF_PROG(pages_got, struct address_space *mapping, unsigned long index, unsi
 	struct sweep sweep = {};
 	struct watched_file *file;
 	struct doing *doing;
-	uint64_t size, from = index, to, pages = 0, calls = calls_of(task);
+	/* pages from `begin` on were asked for; they are counted from `from` on */
+	uint64_t size, begin, from, to, pages = 0, calls = calls_of(task);
 	bool is_target;
 
 	if (!is_file(inode))
@@ -574,8 +660,12 @@ int BPF_PROG(pages_got, struct address_space *mapping, unsigned long index, unsi
 	}
 	to = last - index < STEP_PAGES_MAX ? last : index + STEP_PAGES_MAX - 1;
 	if (doing->mapping == mapping && doing->last == last && doing->calls == calls &&
-	    index > doing->index && index <= doing->counted_to + 1)
+	    index > doing->index && index <= doing->counted_to + 1) {
+		begin = doing->index;
 		from = doing->counted_to + 1;
+	} else {
+		begin = from = read_begin(mapping, index);
+	}
 	if (to + 1 > from)
 		pages = to + 1 - from;
 	doing->mapping = mapping;
@@ -585,7 +675,7 @@ int BPF_PROG(pages_got, struct address_space *mapping, unsigned long index, unsi
 	if (pages)
 		doing->counted_to = to;
 	is_target = is_by_target(inode);
-	sweep_begin(&sweep, inode, index, to - index + 1, SWEEP_ASKED);
+	sweep_begin(&sweep, inode, begin, to - begin + 1, SWEEP_ASKED);
 	if (pages)
 		COUNT(is_target, accesses, pages);
 	if (sweep.fresh)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -100,6 +101,11 @@ static bool settings_make(struct watch *watch, const struct watch_options *optio
 		.scope = options->scope,
 		.device = options->device,
 		.page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE)),
+		.call_read = SYS_read,
+		.call_readv = SYS_readv,
+		.call_pread = SYS_pread64,
+		.call_preadv = SYS_preadv,
+		.call_preadv2 = SYS_preadv2,
 	};
 	struct bpf_map *map = bpf_object__find_map_by_name(watch->object, ".rodata");
 
@@ -119,18 +125,23 @@ static bool settings_make(struct watch *watch, const struct watch_options *optio
 }
 
 /*
- * Evictions are remembered by blocks of 64 pages: one for each 256 KiB there are, so that as much is
- * known as fits the memory, if it is read in one piece; a block takes some 100 bytes.
+ * Pages that came in and that were evicted are remembered by blocks of 64: one for each 256 KiB there
+ * are, so that as much is known as fits the memory, if it is read in whole blocks. A block takes some
+ * 100 bytes.
  */
 static bool maps_size(struct watch *watch, uint64_t memory_bytes, struct error *error)
 {
-	struct bpf_map *gone = bpf_object__find_map_by_name(watch->object, "gone");
+	static const char *const names[] = {"fresh", "gone"};
 	uint64_t blocks = memory_bytes / (256 * KIB);
 
-	assert(gone);
-	blocks = blocks < 16384 ? 16384 : blocks > 262144 ? 262144 : blocks;
-	if (bpf_map__set_max_entries(gone, (uint32_t)blocks) != 0)
-		return error_failed(error, "cannot size the watch's maps");
+	blocks = blocks < 32768 ? 32768 : blocks > 262144 ? 262144 : blocks;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(watch->object, names[i]);
+
+		assert(map);
+		if (bpf_map__set_max_entries(map, (uint32_t)blocks) != 0)
+			return error_failed(error, "cannot size the watch's maps");
+	}
 	return true;
 }
 

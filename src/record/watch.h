@@ -3,8 +3,8 @@
  *
  * What they mean is in measure/top_counts.h, how they are taken in watch.bpf.c. Needs root, a kernel
  * that describes its types (BTF), and Linux 6.1 or later; to see reads, Linux 6.12 or later. Memory in the
- * kernel is set aside at the start: some 10 MiB, and 0.05 % of the machine's memory for what was
- * evicted. Used by one thread at a time.
+ * kernel is set aside at the start: some 6 MiB for files, and 0.1 % of the machine's memory, from 6 to 50
+ * MiB, for pages; and some 200 bytes for each thread that reads. Used by one thread at a time.
  */
 #ifndef REFAULT_RECORD_WATCH_H
 #define REFAULT_RECORD_WATCH_H

@@ -32,7 +32,8 @@ struct watched_settings {
 	uint32_t cgroup_level;
 	uint32_t is_cgroup_v2;
 	uint32_t page_shift;
-	uint32_t unused;
+	/* numbers of system calls here */
+	int32_t call_read, call_readv, call_pread, call_preadv, call_preadv2;
 };
 
 /* Two sets of counts (measure/top_counts.h) a CPU. */
