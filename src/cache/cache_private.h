@@ -308,6 +308,8 @@ struct domain {
 	bool flush_wanted; /* reclaim met only dirty pages */
 };
 
+enum { PRIORITY_FIRST = 12 };
+
 /* One reclaim call's state, and what one priority of it scanned. */
 struct scan {
 	struct domain *domain;
