@@ -68,12 +68,12 @@ size_t text_columns(const char *text)
 	return columns;
 }
 
-const char *name_show(char text[NAME_TEXT_BYTES], const char *name, size_t columns)
+const char *name_fit(char *text, const char *name, size_t columns)
 {
 	const unsigned char *at = (const unsigned char *)name;
 	size_t all = 0, given = 0, head, tail, seen = 0;
 
-	assert(columns >= 3 && columns <= NAME_COLUMNS_MAX);
+	assert(columns >= 3);
 	for (const unsigned char *c = at; *c; all++) {
 		size_t bytes = sequence_bytes(c);
 
@@ -101,6 +101,12 @@ const char *name_show(char text[NAME_TEXT_BYTES], const char *name, size_t colum
 	}
 	text[given] = '\0';
 	return text;
+}
+
+const char *name_show(char text[NAME_TEXT_BYTES], const char *name, size_t columns)
+{
+	assert(columns <= NAME_COLUMNS_MAX);
+	return name_fit(text, name, columns);
 }
 
 char *name_utf8(const char *name)
