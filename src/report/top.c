@@ -272,7 +272,7 @@ static void ratio_draw(struct top_screen *screen, const struct top_shown *shown)
 			    rate_text(text, view, counted(view, view->counts.accesses)));
 	column = put_figure(screen, ROW_RATIO, column, "missed/s",
 			    rate_text(text, view, counted(view, view->counts.misses)));
-	if (column < screen->columns)
+	if (column < screen->columns && shown->history_count > 1)
 		history_draw(screen, shown, column, screen->columns - column);
 }
 
