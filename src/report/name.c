@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/glyph.h"
 #include "base/memory.h"
 
 /*
@@ -85,7 +86,7 @@ const char *name_fit(char *text, const char *name, size_t columns)
 		size_t bytes = sequence_bytes(at);
 
 		if (seen == head)
-			given += (size_t)sprintf(text + given, "…");
+			given += (size_t)sprintf(text + given, "%s", glyph(GLYPH_ELLIPSIS));
 		if (seen >= head && seen < all - tail) {
 			at += bytes ? bytes : 1;
 			continue;
