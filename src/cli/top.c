@@ -129,7 +129,7 @@ static void view_make(struct top *top, size_t rows)
 {
 	top_view_deinit(&top->view);
 	top_view_make(&top->view, &top->before, &top->after, top->sort);
-	sampler_measure(top->sampler, &top->view, rows);
+	sampler_measure(top->sampler, &top->view, rows, top->interval_ns / 10);
 	top->has_view = true;
 }
 

@@ -794,7 +794,10 @@ int BPF_PROG(page_deleted, struct folio *folio)
 		COUNT(is_target, dropped, pages);
 	if (sweep.fresh)
 		COUNT(is_target, unused, sweep.fresh);
+	/* Of several that go at once the kernel's own number of pages changes afterwards: so ours is counted. */
 	file = bpf_map_lookup_elem(&files, &sweep.block.id);
+	if (!file && is_target)
+		file = file_of(inode, &sweep.block.id);
 	if (!file)
 		return 0;
 	__sync_fetch_and_add(&file->resident, -(int64_t)pages);
