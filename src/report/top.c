@@ -458,8 +458,8 @@ static const struct file_column file_columns[] = {
 	{"ASKED/S", 9, TOP_BY_ACCESSES, asked_text},
 	{"MISS/S", 8, TOP_BY_MISSES, missed_text},
 	{"HIT", 8, TOP_SORTS, hit_text},
-	{"AGAIN/S", 8, TOP_BY_REFAULTS, again_text},
-	{"EVICT/S", 8, TOP_BY_EVICTED, evicted_text},
+	{"AGAIN/S", 9, TOP_BY_REFAULTS, again_text},
+	{"EVICT/S", 9, TOP_BY_EVICTED, evicted_text},
 };
 enum { FILE_COLUMNS = sizeof(file_columns) / sizeof(file_columns[0]), PATH_COLUMNS_MIN = 24 };
 
