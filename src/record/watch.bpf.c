@@ -629,8 +629,8 @@ static __noinline uint64_t read_begin(struct address_space *mapping, uint64_t in
 }
 
 /*
- * A step of a buffered read has found pages from `index` on; the read goes to `last`, perhaps beyond the
- * file's end. A read of many pages has several steps, each with its own index and the same last page.
+ * A step of a buffered read has found pages from `index` on; the read goes to `last`, that page included,
+ * perhaps beyond the file's end (Linux 6.12, filemap_get_pages()). A read of many pages has several steps, each with its own index and the same last page.
  */
 SEC("tp_btf/mm_filemap_get_pages")
 int BPF_PROG(pages_got, struct address_space *mapping, unsigned long index, unsigned long last)
