@@ -210,3 +210,35 @@ static void a_sample_is_as_good_as_it_says(void **state)
 			if (sizes[i] <= SAMPLE_HEAD)
 				assert_true(off == 0);
 			outside += off * off > 6.25 * square + 16;
+			assert_true(fabs(off) < 0.01 * LOOK_UPS);
+		}
+		if (seed == 3)
+			assert_int_equal(key_sample_sampled_pages(sample), 5000);
+		key_sample_destroy(sample);
+	}
+	/* Beyond 2.5 standard errors are 1 in 80; they come together, as sizes are alike. */
+	assert_true(outside <= 6);
+	stack_destroy(stack);
+	memory_free(hits);
+}
+
+static void logarithms_are_logarithms(void **state)
+{
+	(void)state;
+	for (double x = 1e-9; x < 1e9; x *= 1.7)
+		assert_true(fabs(sample_log(x) - log(x)) < 1e-12);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(distances_are_how_many_keys_came_between),
+		cmocka_unit_test(one_pass_says_what_a_run_at_each_size_says),
+		cmocka_unit_test(forgetting_leaves_the_rest_as_it_was),
+		cmocka_unit_test(a_set_knows_what_was_added),
+		cmocka_unit_test(a_sample_is_as_good_as_it_says),
+		cmocka_unit_test(logarithms_are_logarithms),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
