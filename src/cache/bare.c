@@ -15,11 +15,12 @@ struct bare *bare_create(uint64_t pages, const struct policy *policy)
 {
 	struct bare *bare = memory_alloc(1, sizeof(*bare));
 	const struct ghost_policy *ghosts = policy->ghosts;
-	uint64_t records = ghosts ? ghosts->record_count(pages) : pages;
+	/* What foresees has no records. */
+	uint64_t records = policy->foresee ? 0 : ghosts ? ghosts->record_count(pages) : pages;
 	uint32_t slot_bits = 1, heads = ghosts ? ghosts->list_count : 1;
 
 	assert(pages >= 1 && pages <= UINT64_C(1) << 30);
-	assert(policy->victim != NULL || ghosts != NULL);
+	assert(policy->victim != NULL || ghosts != NULL || policy->foresee != NULL);
 	while ((UINT64_C(1) << slot_bits) < records + heads)
 		slot_bits++;
 	bare->policy = policy;
@@ -49,6 +50,12 @@ struct bare *bare_create(uint64_t pages, const struct policy *policy)
 		bare->slot_max = (uint32_t)(heads + records - 1);
 	}
 	return bare;
+}
+
+void bare_foresee(struct bare *bare, const struct future *future)
+{
+	assert(bare->policy->foresee && !bare->state);
+	bare->state = bare->policy->foresee(future);
 }
 
 void bare_destroy(struct bare *bare)
@@ -138,6 +145,9 @@ void bare_check(const struct bare *bare)
 	const struct page *pages = bare->queue.pages;
 	const struct ghost_policy *ghosts = bare->policy->ghosts;
 	uint32_t listed = 0, indexed = 0, records = ghosts ? bare->records : bare->resident;
+
+	if (bare->policy->foresee) /* no lists, no index */
+		records = 0;
 
 	for (uint32_t head = 0; head < (ghosts ? ghosts->list_count : 1); head++)
 		for (uint32_t slot = pages[head].next; slot != head; slot = pages[slot].next) {

@@ -102,6 +102,15 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 			    policy->policy->name);
 		return NULL;
 	}
+	if (policy->policy->foresee) {
+		error_input(
+			error,
+			"policy %s must know which pages will be asked for, and what a whole "
+			"machine asks for depends on what it keeps: only the plain cache (--bare) "
+			"can have it",
+			policy->policy->name);
+		return NULL;
+	}
 	if (policy->policy->arc_rules && !config->filesystem->data_in_arc) {
 		error_input(error,
 			    "policy %s is how ZFS's own cache works, and needs the file system "

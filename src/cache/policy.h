@@ -85,6 +85,7 @@ static inline void queue_unlink(struct page *pages, uint32_t slot)
 struct cache;
 struct scan;
 struct bare;
+struct future; /* cache/future.h */
 
 /*
  * A policy that remembers pages that left. Its lists' heads are slots 0 .. list_count - 1; a record
@@ -117,6 +118,12 @@ struct policy {
 	uint32_t (*victim)(struct page_queue *queue); /* unlinked; the queue is not empty */
 	/* The plain cache's loop with this policy built in (bare_loop.h). Returns the misses. */
 	uint64_t (*bare_run)(struct bare *bare, const uint64_t *keys, size_t count);
+
+	/*
+	 * Policies that must know the future (opt): the plain cache's state, made of it before the
+	 * first request is carried out; freed with memory_free().
+	 */
+	void *(*foresee)(const struct future *future);
 
 	/* ghost policies: these, and bare_run, instead of hit and victim */
 	const struct ghost_policy *ghosts;
