@@ -95,13 +95,6 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 			    READAHEAD_PAGES_MAX / 2 * 4);
 		return NULL;
 	}
-	if (policy->policy->ghosts) {
-		error_input(error,
-			    "policy %s remembers pages that left; only the plain cache (--bare) "
-			    "has room for that",
-			    policy->policy->name);
-		return NULL;
-	}
 	if (policy->policy->foresee) {
 		error_input(
 			error,
@@ -121,9 +114,11 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 	cache = memory_alloc(1, sizeof(*cache));
 	cache->policy = policy->policy;
 	cache->filesystem = *config->filesystem;
+	if (cache->policy->use && !cache->policy->takes_folios)
+		cache->filesystem.folios = CACHE_FOLIOS_NEVER;
 	if (config->filesystem->inode_bytes_switched)
 		cache->filesystem.inode_bytes = policy->switches.value[SWITCH_ext4_inode_bytes];
-	cache->rules = rules_from(&policy->switches, config->filesystem);
+	cache->rules = rules_from(&policy->switches, &cache->filesystem);
 	cache->filesystem.marks_on_write = config->filesystem->marks_on_write &&
 					   policy->switches.value[SWITCH_write_marks_btrfs] == 0;
 	if (cache->rules.read_batch > 1024)
@@ -142,10 +137,9 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 	cache->page_capacity = 4096;
 	cache->page_count = SLOT_FIRST;
 	cache->queue.pages = memory_alloc(cache->page_capacity, sizeof(struct page));
-	if (cache->policy->has_marks)
-		cache->queue.marks = memory_alloc(cache->page_capacity / 64, 8);
 	for (uint32_t list = 0; list < LIST_COUNT; list++)
 		queue_init(cache->queue.pages, list);
+	cache_queue_init(cache);
 	if (cache->completes_at_once)
 		cache->flush_plan = memory_alloc(1, sizeof(*cache->flush_plan));
 	cache->window = memory_alloc(READAHEAD_PAGES_MAX, sizeof(*cache->window));
@@ -169,8 +163,7 @@ void cache_destroy(struct cache *cache)
 		memory_free(cache->files.at[i].directory);
 	index_deinit(&cache->index);
 	buffers_deinit(&cache->buffers);
-	memory_free(cache->queue.pages);
-	memory_free(cache->queue.marks);
+	cache_queue_deinit(cache);
 	memory_free(cache->flush_plan);
 	array_deinit(&cache->flushed);
 	array_deinit(&cache->returns);
@@ -412,6 +405,7 @@ void cache_memory_parts(const struct cache *cache, uint64_t *record_bytes, uint6
 	*resident_pages =
 		cache->domain.list_pages[LIST_INACTIVE] + cache->domain.list_pages[LIST_ACTIVE];
 	*record_bytes = cache->page_count * sizeof(struct page) +
+			(uint64_t)cache->page_count * cache->policy->slot_bytes +
 			(cache->queue.marks ? cache->page_count / 8 : 0);
 	*index_bytes = cache->index.node_count * (sizeof(struct node) + sizeof(struct node_head)) +
 		       (cache->index.bucket_mask + UINT64_C(1)) * sizeof(uint32_t);
@@ -428,7 +422,11 @@ static void check_lists(const struct cache *cache)
 {
 	uint64_t folios = 0, pages_in_lists = 0;
 
-	for (uint32_t list = 0; list < LIST_COUNT; list++) {
+	if (cache->policy->use) {
+		cache_queue_check(cache);
+		pages_in_lists = cache->domain.list_pages[LIST_INACTIVE];
+	}
+	for (uint32_t list = 0; list < LIST_COUNT && !cache->policy->use; list++) {
 		uint64_t pages = 0;
 
 		for (uint32_t slot = cache->queue.pages[list].next; slot != list;
@@ -493,7 +491,8 @@ static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty,
 				here++;
 			} else {
 				assert(!(head->dirty >> i & 1));
-				assert(!(at->high[i] & HIGH_SHADOW) || at->high[i] & HIGH_EVICTED);
+				assert(!(at->high[i] & (HIGH_SHADOW | HIGH_GHOST)) ||
+				       at->high[i] & HIGH_EVICTED);
 				shadows += (at->high[i] & HIGH_SHADOW) != 0;
 			}
 		}

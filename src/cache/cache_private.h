@@ -7,8 +7,8 @@
  *     31          20 19       10 9     6 5      0
  *     |   flags     |  stream   | order | offset |      offset: the first page's place in its node
  *
- * Slots 0 and 1 are the heads of the inactive and the active list; a queue policy uses list 0
- * alone.
+ * Slots 0 and 1 are the heads of the inactive and the active list. A queue policy has its own
+ * (queue.c); to the sums its pages are inactive.
  *
  * Index. 64 consecutive pages of a file share a node, as in the kernel's xarray: 6.8 bytes a page.
  * Per page it holds `low`: RESIDENT | slot, or the low 31 bits of the shadow's age; and `high`: 0
@@ -28,6 +28,7 @@
 #include "base/size.h"
 #include "cache/cache.h"
 #include "cache/policy.h"
+#include "cache/queue.h"
 
 /* ---- pages ---- */
 
@@ -90,6 +91,7 @@ enum { NODE_SHIFT = 6, NODE_PAGES = 1 << NODE_SHIFT };
 #define HIGH_EVICTED      0x8000u /* was cached, and evicted under pressure */
 #define HIGH_SHADOW       0x4000u /* and the kernel still knows its age */
 #define HIGH_WORKINGSET   0x2000u
+#define HIGH_GHOST        0x1000u /* and a queue policy has a record of it: low */
 #define HIGH_EVICTOR_MASK 0x03ffu
 
 struct node {
@@ -494,14 +496,19 @@ void page_remove(struct cache *cache, uint32_t slot);
 /* A use: by the policy. */
 static inline void page_mark(struct cache *cache, uint32_t slot)
 {
+	uint32_t *bits = &cache->queue.pages[slot].bits;
+
 	if (cache->policy->mark)
 		cache->policy->mark(cache, slot);
+	else if (*bits & PAGE_REFERENCED || cache->policy->sees_first_use)
+		cache->policy->use(&cache->queue, slot);
 	else
-		cache->policy->hit(&cache->queue, slot);
+		*bits |= PAGE_REFERENCED; /* what it came in for */
 }
 /* Has this page a block on the device? */
 bool page_is_stored(struct cache *cache, uint32_t file, uint64_t page_index);
-/* Moves between lists keep the sums. */
+void page_slot_free(struct cache *cache, uint32_t slot);
+/* Moves between a kernel's lists keep the sums; a queue policy's are its own business. */
 void page_list_move(struct cache *cache, uint32_t slot, enum list to, bool to_oldest);
 /* Pages first .. end - 1, all of one folio, are dirty. */
 void folio_set_dirty(struct cache *cache, uint32_t slot, uint64_t first, uint64_t end);

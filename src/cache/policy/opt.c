@@ -93,7 +93,7 @@ static inline uint32_t farthest(const struct state *state)
 
 static uint64_t opt_bare_run(struct bare *bare, const uint64_t *keys, size_t count)
 {
-	struct state *state = bare_state(bare);
+	struct state *state = bare->queue.state;
 	uint64_t misses = 0;
 
 	(void)keys; /* the future knows them */
@@ -105,8 +105,8 @@ static uint64_t opt_bare_run(struct bare *bare, const uint64_t *keys, size_t cou
 			give_up(state, now);
 		} else {
 			misses++;
-			if (bare->resident < bare->capacity) {
-				bare->resident++;
+			if (bare->queue.resident < bare->queue.capacity) {
+				bare->queue.resident++;
 			} else {
 				if (state->never > 0)
 					state->never--;

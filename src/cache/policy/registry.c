@@ -40,8 +40,7 @@ const struct policy *policy_at(size_t index)
 const struct policy *policy_of_pages_at(size_t index)
 {
 	for (size_t i = 0; i < POLICY_COUNT; i++)
-		if (!policies[i]->ghosts && !policies[i]->foresee && !policies[i]->arc_rules &&
-		    index-- == 0)
+		if (!policies[i]->foresee && !policies[i]->arc_rules && index-- == 0)
 			return policies[i];
 	return NULL;
 }
