@@ -13,10 +13,19 @@ enum { LOAD_PERCENT = 70 };
 
 struct bare *bare_create(uint64_t pages, const struct policy *policy)
 {
+	struct policy_options options;
+
+	policy_options_preset(&options, policy);
+	return bare_create_with(pages, &options, 1);
+}
+
+struct bare *bare_create_with(uint64_t pages, const struct policy_options *options, uint64_t seed)
+{
 	struct bare *bare = memory_alloc(1, sizeof(*bare));
+	const struct policy *policy = options->policy;
 	struct page_queue *queue = &bare->queue;
 	/* What foresees has no records. */
-	uint64_t records = policy->foresee       ? 0
+	uint64_t records = policy->foresee      ? 0
 			   : policy->ghosts_max ? pages + policy->ghosts_max(pages)
 						: pages;
 	uint32_t slot_bits = 1, heads = policy_list_count(policy);
@@ -36,7 +45,12 @@ struct bare *bare_create(uint64_t pages, const struct policy *policy)
 	bare->lines =
 		(struct bare_line *)(((uintptr_t)bare->lines_memory + sizeof(*bare->lines) - 1) &
 				     ~(uintptr_t)(sizeof(*bare->lines) - 1));
-	*queue = (struct page_queue){.capacity = (uint32_t)pages, .slots = heads, .bare = bare};
+	memcpy(bare->options, options->own, sizeof(bare->options));
+	*queue = (struct page_queue){.capacity = (uint32_t)pages,
+				     .slots = heads,
+				     .options = bare->options,
+				     .seed = seed,
+				     .bare = bare};
 	/*
 	 * As many as a slot has numbers: a wrong guess (bare_guess()) reads a record that is not in
 	 * use, and untouched memory costs nothing.

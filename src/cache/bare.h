@@ -22,6 +22,8 @@ struct bare; /* opaque; bare_loop.h is for policies */
  * A cache of `pages` pages (1 .. 2^30). `policy` must be a queue policy. Free with bare_destroy().
  */
 struct bare *bare_create(uint64_t pages, const struct policy *policy);
+/* With its options set, and the seed of what it draws by lot (1 otherwise). */
+struct bare *bare_create_with(uint64_t pages, const struct policy_options *options, uint64_t seed);
 void bare_destroy(struct bare *bare);
 
 /*

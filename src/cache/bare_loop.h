@@ -28,6 +28,7 @@ static_assert(sizeof(struct bare_line) == 64, "one cache line");
 struct bare {
 	const struct policy *policy;
 	struct page_queue queue;
+	uint32_t options[POLICY_OPTIONS_MAX];
 	struct bare_line *lines;
 	void *lines_memory;
 	uint32_t line_count;

@@ -63,6 +63,9 @@ struct page_queue {
 	uint32_t ghosts;   /* records of pages that left */
 	uint32_t slots;    /* numbers handed out so far, the heads' too; some may be free */
 
+	const uint32_t *options; /* values, in the order of the policy's */
+	uint64_t seed;           /* of what is drawn by lot */
+
 	/* the engines' own */
 	uint32_t free_slot; /* chained by next, the last freed first */
 	/* How many are free; and how few were since the batch began. */
@@ -118,7 +121,8 @@ struct policy {
 	 * it cannot go now. There pages come in ahead of their first use, too: as for one that came
 	 * in for it, that first use is not told, unless the policy sees_first_use.
 	 */
-	uint32_t list_count; /* 0: 1 */
+	const struct policy_option *options; /* ended by one without a name; or none */
+	uint32_t list_count;                 /* 0: 1 */
 	uint32_t slot_bytes, state_bytes;
 	bool has_marks;    /* all 0 for a page that enters: a victim's must be */
 	bool takes_folios; /* a record may be many pages: for policies that do not count them */

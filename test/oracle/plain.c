@@ -342,36 +342,44 @@ static void tinylfu_count(struct plain *plain, uint64_t key)
 		plain->counters[i] /= 2;
 }
 
-static bool tinylfu_access(struct plain *plain, uint64_t key)
+/* The window's oldest leaves it, if one page more would be too many there. */
+static void tinylfu_make_room(struct plain *plain)
 {
 	struct plain_list *window = &plain->lists[WINDOW], *probation = &plain->lists[PROBATION];
+	struct plain_page candidate, *victim;
+
+	if (window->count < plain->pages - plain->pages * 99 / 100)
+		return;
+	candidate = pull(window, oldest(window));
+	victim = probation->count ? oldest(probation) : NULL;
+	if (plain->resident < plain->pages) {
+		push(probation, candidate);
+		return;
+	}
+	plain->resident--;
+	plain->evictions++;
+	if (victim &&
+	    tinylfu_estimate(plain, candidate.key) > tinylfu_estimate(plain, victim->key)) {
+		pull(probation, victim);
+		push(probation, candidate);
+	}
+}
+
+static bool tinylfu_access(struct plain *plain, uint64_t key)
+{
+	struct plain_list *window = &plain->lists[WINDOW];
 	struct plain_page *page = find(window, key);
 
-	tinylfu_count(plain, key);
-	if (page) {
+	if (page)
 		push(window, pull(window, page));
+	if (page || main_access(plain, key)) {
+		tinylfu_count(plain, key);
 		return true;
 	}
-	if (main_access(plain, key))
-		return true;
+	tinylfu_make_room(plain);
+	tinylfu_count(plain, key);
 	push(window, (struct plain_page){.key = key});
 	plain->resident++;
-	if (window->count > plain->pages - plain->pages * 99 / 100) {
-		struct plain_page candidate = pull(window, oldest(window));
-		struct plain_page *victim = probation->count ? oldest(probation) : NULL;
-
-		if (plain->resident <= plain->pages) {
-			push(probation, candidate);
-			return false;
-		}
-		plain->resident--;
-		plain->evictions++;
-		if (victim &&
-		    tinylfu_estimate(plain, candidate.key) > tinylfu_estimate(plain, victim->key)) {
-			pull(probation, victim);
-			push(probation, candidate);
-		}
-	}
 	return false;
 }
 

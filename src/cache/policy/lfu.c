@@ -33,6 +33,11 @@ struct rank {
 };
 static_assert(sizeof(struct rank) == 8, "8 bytes a page");
 
+static inline struct rank rank_make(uint64_t rank, uint64_t uses)
+{
+	return (struct rank){.rank = rank & UINT64_MAX >> USES_BITS, .uses = uses & USES_MAX};
+}
+
 struct state {
 	uint64_t age;      /* the paper's L */
 	uint64_t nonempty; /* a bit a list; set though it is empty, now and then */
@@ -58,11 +63,12 @@ static inline void lfu_use(struct page_queue *queue, uint32_t slot)
 {
 	const struct state *state = queue->state;
 	struct rank *own = QUEUE_OWN(queue, struct rank, slot);
-	uint64_t uses = own->uses + (own->uses < USES_MAX), rank = state->age + uses;
+	uint64_t uses = own->uses;
 
-	*own = (struct rank){.rank = rank, .uses = uses};
+	uses += uses < USES_MAX;
+	*own = rank_make(state->age + uses, uses);
 	queue_unlink(queue->pages, slot);
-	push(queue, slot, rank);
+	push(queue, slot, own->rank);
 }
 
 static inline void lfu_enter(struct page_queue *queue, uint32_t slot, bool was_ghost)
@@ -70,7 +76,7 @@ static inline void lfu_enter(struct page_queue *queue, uint32_t slot, bool was_g
 	const struct state *state = queue->state;
 
 	(void)was_ghost;
-	*QUEUE_OWN(queue, struct rank, slot) = (struct rank){.rank = state->age + 1, .uses = 1};
+	*QUEUE_OWN(queue, struct rank, slot) = rank_make(state->age + 1, 1);
 	push(queue, slot, state->age + 1);
 }
 
@@ -121,7 +127,7 @@ static void lfu_spare(struct page_queue *queue, uint32_t slot)
 	const struct state *state = queue->state;
 	struct rank *own = QUEUE_OWN(queue, struct rank, slot);
 
-	own->rank = state->age + own->uses;
+	*own = rank_make(state->age + own->uses, own->uses);
 	queue_unlink(queue->pages, slot);
 	push(queue, slot, own->rank);
 }

@@ -15,7 +15,7 @@
  * Differs    1. while there is room all pages enter on probation; libCacheSim, which otherwise does
  *            the same with seg-size=1:4, fills the protected segment first
  * State      1 bit a page; how many are protected
- * Constants  protected: 80 % of the pages, as in Caffeine's simulator and in W-TinyLFU; the paper
+ * Options    protected: 80 % of the pages, as in Caffeine's simulator and in W-TinyLFU; the paper
  *            leaves it to who builds it
  * Weakness   pages that were in use once, twice, stay as long as nothing better comes: it does not
  *            age; and a loop a little larger than the cache
@@ -25,7 +25,13 @@
 
 enum list { PROBATION, PROTECTED, LISTS };
 
-enum { PROTECTED_PERCENT = 80 };
+enum { OPTION_PROTECTED };
+
+static const struct policy_option slru_options[] = {
+	[OPTION_PROTECTED] = {"protected", 0, 99, 80,
+			      "how many of the pages may be protected, percent"},
+	{0},
+};
 
 struct state {
 	uint32_t protected_count;
@@ -43,9 +49,7 @@ static inline void flip(struct page_queue *queue, uint32_t slot)
 
 static inline uint64_t protected_max(const struct page_queue *queue)
 {
-	uint64_t percent = queue_option(queue, SWITCH_protected, PROTECTED_PERCENT);
-
-	return queue->capacity * percent / 100;
+	return (uint64_t)queue->capacity * queue->options[OPTION_PROTECTED] / 100;
 }
 
 /* Those beyond what may be protected go back. */
@@ -124,8 +128,6 @@ static void slru_check(const struct page_queue *queue)
 }
 
 static uint64_t slru_bare_run(struct bare *bare, const uint64_t *keys, size_t count);
-
-static const enum switch_id slru_options[] = {SWITCH_protected, SWITCH_COUNT};
 
 const struct policy policy_slru = {
 	.name = "slru",

@@ -269,7 +269,7 @@ bool model_bare_run(const struct model_options *options, uint64_t pages, enum ba
 		goto out;
 	}
 	if (options->policy.policy->bare_run) {
-		run->bare = bare_create(pages, options->policy.policy);
+		run->bare = bare_create_with(pages, &options->policy, options->seed);
 		if (options->policy.policy->foresee) {
 			run->future = future_create();
 			run->future_max = future_requests_max();
