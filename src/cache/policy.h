@@ -143,6 +143,8 @@ struct policy {
 	bool (*is_ghost)(const struct page_queue *queue, uint32_t slot);
 	/* A ghost's page was asked for: take the ghost off its list; it is in none until enter. */
 	void (*back)(struct page_queue *queue, uint32_t slot);
+	/* What came back does not enter after all: it could not be paid for; or nothing. */
+	void (*lost)(struct page_queue *queue);
 	/* A page without a record was asked for; or nothing. */
 	void (*miss)(struct page_queue *queue);
 	/* Which resident page goes? There is one. It stays in its list for the moment. */

@@ -199,12 +199,13 @@ static void the_full_core_in_bare_mode_agrees(void **state)
 						      .memory_bytes = 200 * UINT64_C(4096),
 						      .is_cgroup = true,
 						      .completes_at_once = true,
-						      .bare = true};
+						      .bare = true,
+						      .seed = 1};
 			struct cache *cache;
 			uint64_t misses = 0;
 			uint32_t file;
 
-			if (!policy_at(kind)->bare_run)
+			if (!policy_at(kind)->use)
 				continue;
 			assert_true(policy_options_parse(&options, name, &error));
 			cache = cache_create(&config, &error);
@@ -213,7 +214,12 @@ static void the_full_core_in_bare_mode_agrees(void **state)
 			for (size_t i = 0; i < KEYS; i++)
 				misses += !cache_bare_access(cache, file, keys[i]);
 			cache_check(cache);
+			/* A page's identity is hashed, by some: there it has its file's number in it. */
+			for (size_t i = 0; i < KEYS; i++)
+				keys[i] ^= (uint64_t)file << 38;
 			assert_int_equal(misses, misses_of(name, 200, keys, KEYS));
+			for (size_t i = 0; i < KEYS; i++)
+				keys[i] ^= (uint64_t)file << 38;
 			assert_int_equal(cache_resident_pages(cache, file),
 					 misses < 200 ? misses : 200);
 			cache_destroy(cache);

@@ -198,10 +198,11 @@ static inline void car_enter(struct page_queue *queue, uint32_t slot, bool was_g
 	push(queue, was_ghost ? T2 : T1, slot);
 }
 
+/* As if it had been used. */
 static void car_spare(struct page_queue *queue, uint32_t slot)
 {
 	pull(queue, slot);
-	push(queue, list_of(queue, slot), slot);
+	push(queue, T2, slot);
 }
 
 static void car_check(const struct page_queue *queue)

@@ -337,10 +337,10 @@ static inline void clockpro_enter(struct page_queue *queue, uint32_t slot, bool 
 	state->last = slot;
 }
 
-/* As if it had been used, but not in test. */
+/* It is hot, so that in the end all have been looked at. */
 static void clockpro_spare(struct page_queue *queue, uint32_t slot)
 {
-	to_newest(queue, slot, RESIDENT | IN_TEST);
+	to_newest(queue, slot, HOT | RESIDENT);
 }
 
 static void clockpro_check(const struct page_queue *queue)
@@ -382,6 +382,7 @@ const struct policy policy_clockpro = {
 	.use = clockpro_use,
 	.is_ghost = clockpro_is_ghost,
 	.back = clockpro_back,
+	.lost = place_leaves,
 	.victim = clockpro_victim,
 	.evict = clockpro_evict,
 	.spare = clockpro_spare,

@@ -38,7 +38,8 @@ struct worth {
 static_assert(sizeof(struct worth) == 8, "8 bytes a page");
 
 struct state {
-	uint64_t now; /* requests so far */
+	uint64_t now;   /* requests so far */
+	uint32_t first; /* the first slot that is a page's */
 	struct random random;
 };
 
@@ -46,6 +47,7 @@ static void hyperbolic_init(struct page_queue *queue)
 {
 	struct state *state = queue->state;
 
+	state->first = queue->slots;
 	random_init(&state->random, queue->seed, 0);
 }
 
@@ -80,13 +82,13 @@ static inline void hyperbolic_forget(struct page_queue *queue, uint32_t slot)
 static void draw(struct page_queue *queue, uint32_t *drawn, uint32_t count)
 {
 	struct state *state = queue->state;
-	uint64_t span = queue->slots - 1;
+	uint64_t span = queue->slots - state->first;
 
 	for (uint32_t i = 0; i < count; i += 2) {
 		uint64_t lots = random_next(&state->random);
 
-		drawn[i] = 1 + (uint32_t)(((lots >> 32) * span) >> 32);
-		drawn[i + 1] = 1 + (uint32_t)(((lots & UINT32_MAX) * span) >> 32);
+		drawn[i] = state->first + (uint32_t)(((lots >> 32) * span) >> 32);
+		drawn[i + 1] = state->first + (uint32_t)(((lots & UINT32_MAX) * span) >> 32);
 		prefetch_read(QUEUE_OWN(queue, struct worth, drawn[i]));
 		prefetch_read(QUEUE_OWN(queue, struct worth, drawn[i + 1]));
 	}

@@ -326,18 +326,20 @@ static void lru_k_forget(struct page_queue *queue, uint32_t slot)
 	known_of(queue, slot)->list = LISTS; /* its entry is left over */
 }
 
-/* As if it had been used now, but not more often. */
+/* As if all of its uses had been now: so that in the end all have been looked at. */
 static void lru_k_spare(struct page_queue *queue, uint32_t slot)
 {
 	const struct state *state = queue->state;
 	struct known *known = known_of(queue, slot);
-	uint32_t now = state->now;
+	bool had_k = known->list == MANY;
 
-	for (uint32_t i = 0; i < state->k && known->uses[i]; i++)
-		known->uses[i] = now;
-	known->last = now;
+	for (uint32_t i = 0; i < state->k; i++)
+		known->uses[i] = state->now;
+	known->last = state->now;
 	queue_unlink(queue->pages, slot);
-	push(queue, (enum list)known->list, slot);
+	push(queue, MANY, slot);
+	if (!had_k)
+		heap_add(queue, slot);
 }
 
 static inline void lru_k_prefetch(const struct page_queue *queue, uint32_t slot, uint64_t hash)

@@ -101,10 +101,13 @@ static inline void slru_forget(struct page_queue *queue, uint32_t slot)
 	state->protected_count--;
 }
 
+/* Among the protected, so that in the end all have been looked at. */
 static void slru_spare(struct page_queue *queue, uint32_t slot)
 {
-	queue_unlink(queue->pages, slot);
-	queue_push(queue->pages, is_protected(queue, slot) ? PROTECTED : PROBATION, slot);
+	slru_forget(queue, slot);
+	queue_push(queue->pages, PROTECTED, slot);
+	flip(queue, slot);
+	((struct state *)queue->state)->protected_count++;
 }
 
 static inline void slru_prefetch(const struct page_queue *queue, uint32_t slot, uint64_t hash)

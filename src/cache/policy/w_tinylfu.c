@@ -213,10 +213,13 @@ static inline void tinylfu_enter(struct page_queue *queue, uint32_t slot, bool w
 		oldest_to_probation(queue, WINDOW);
 }
 
+/* One list further, so that in the end all have been looked at. */
 static void tinylfu_spare(struct page_queue *queue, uint32_t slot)
 {
-	queue_unlink(queue->pages, slot);
-	queue_push(queue->pages, list_of(queue, slot), slot);
+	enum list list = list_of(queue, slot);
+
+	tinylfu_forget(queue, slot);
+	push(queue, list == WINDOW ? PROBATION : PROTECTED, slot);
 }
 
 static inline void tinylfu_prefetch(const struct page_queue *queue, uint32_t slot, uint64_t hash)
