@@ -56,6 +56,8 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 			v[SWITCH_dirty_background_ratio] >= v[SWITCH_dirty_ratio]
 				? v[SWITCH_dirty_ratio] / 2
 				: v[SWITCH_dirty_background_ratio],
+		.dirty_limit_pages = pages_from_bytes_up(v[SWITCH_dirty_bytes]),
+		.dirty_background_pages = pages_from_bytes_up(v[SWITCH_dirty_background_bytes]),
 		.slab_by_priority = v[SWITCH_slab_target] == 1,
 		.slab_debt_scaled = v[SWITCH_slab_debt] == 1,
 		.inode_steals_pages = v[SWITCH_inode_with_pages] == 0,
@@ -87,7 +89,7 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 			    size_format(least, CACHE_MEMORY_BYTES_MIN));
 		return NULL;
 	}
-	if (pages_from_bytes_down(config->memory_bytes) > UINT64_C(1) << 30) {
+	if (config->memory_bytes > CACHE_MEMORY_BYTES_MAX) {
 		error_input(error, "memory over 4 TiB is not supported");
 		return NULL;
 	}
@@ -171,6 +173,7 @@ void cache_destroy(struct cache *cache)
 	memory_free(cache->flush_plan);
 	array_deinit(&cache->flushed);
 	array_deinit(&cache->returns);
+	array_deinit(&cache->evicted);
 	memory_free(cache->window);
 	memory_free(cache->streams);
 	memory_free(cache->blame);
@@ -324,6 +327,8 @@ void cache_close(struct cache *cache, uint32_t handle)
 {
 	uint32_t file = cache->opens.at[handle].file;
 
+	if (cache->opens.at[handle].map_end > 0)
+		cache_unmap(cache, handle);
 	cache->opens.at[handle].next_free = cache->free_open;
 	cache->free_open = handle;
 	file_reference_put(cache, file);

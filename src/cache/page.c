@@ -417,6 +417,8 @@ void page_evict(struct cache *cache, uint32_t slot)
 		node_count(cache, node, -(int)here, high & HIGH_SHADOW ? (int)here : 0);
 	}
 	cache_counted(cache)->evictions += pages;
+	if (cache->logs_returns)
+		*array_push(&cache->evicted) = (struct cache_eviction){page_index, file, pages};
 	cache->files.at[file].resident_pages -= pages;
 	page_forget(cache, slot, is_ghost);
 	if (cache->files.at[file].resident_pages == 0)

@@ -62,6 +62,7 @@ struct page_queue {
 	uint32_t resident; /* pages */
 	uint32_t ghosts;   /* records of pages that left */
 	uint32_t slots;    /* numbers handed out so far, the heads' too; some may be free */
+	uint32_t spared;   /* victims that could not go, since this reclaim began */
 
 	const uint32_t *options; /* values, in the order of the policy's */
 	uint64_t seed;           /* of what is drawn by lot */
@@ -105,6 +106,20 @@ static inline void queue_unlink(struct page *pages, uint32_t slot)
 
 	pages[prev].next = next;
 	pages[next].prev = prev;
+}
+
+/*
+ * Of two lists with so many resident pages, is the victim the first one's? If it is wanted from
+ * there; but not if there is none, nor while all of that list's were spared and not yet the other's.
+ */
+static inline bool queue_is_from_first(const struct page_queue *queue, bool is_wanted,
+				       uint32_t first_count, uint32_t second_count)
+{
+	uint32_t count = is_wanted ? first_count : second_count;
+
+	if (count == 0 || (queue->spared >= count && queue->spared < first_count + second_count))
+		is_wanted = !is_wanted;
+	return is_wanted;
 }
 
 struct policy {
@@ -155,7 +170,10 @@ struct policy {
 	 * queue_drop() (bare_loop.h).
 	 */
 	bool (*evict)(struct page_queue *queue, uint32_t slot);
-	/* It cannot go now: let victim choose others for a while. Or it becomes the newest. */
+	/*
+	 * It cannot go now: let victim choose others, and in the end each page that there is, if
+	 * all before it are spared: queue->spared counts them. Or it becomes the newest.
+	 */
 	void (*spare)(struct page_queue *queue, uint32_t slot);
 	/* This record, in no list, is a resident page from now on, was_ghost or new; or the newest. */
 	void (*enter)(struct page_queue *queue, uint32_t slot, bool was_ghost);

@@ -164,6 +164,8 @@ void cache_queue_scan(struct cache *cache, struct scan *scan)
 {
 	uint64_t left = cache->domain.list_pages[LIST_INACTIVE] >> scan->priority;
 
+	if (scan->reclaimed_pages == 0 && scan->priority == PRIORITY_FIRST)
+		cache->queue.spared = 0;
 	while (left > 0 && scan->reclaimed_pages < scan->target_pages) {
 		uint32_t slot = cache->policy->victim(&cache->queue);
 		struct page *page = &cache->queue.pages[slot];
@@ -175,6 +177,7 @@ void cache_queue_scan(struct cache *cache, struct scan *scan)
 			if (page->bits & PAGE_DIRTY)
 				cache->domain.flush_wanted = true;
 			policy_spare(cache->policy, &cache->queue, slot);
+			cache->queue.spared++;
 			continue;
 		}
 		page_evict(cache, slot);

@@ -9,7 +9,7 @@
 
 #include "cache/cache_private.h"
 
-enum { PRIORITY_FIRST = 12, PRIORITY_STORM = 5 };
+enum { PRIORITY_STORM = 5 };
 
 static void scan_priorities(struct cache *cache, struct scan *scan)
 {

@@ -143,9 +143,8 @@ static inline uint32_t arc_victim(struct page_queue *queue)
 {
 	const struct state *state = queue->state;
 	uint64_t t1 = (uint64_t)state->count[T1] << POINT;
-	bool from_t1 = state->count[T2] == 0 ||
-		       (t1 > 0 &&
-			(t1 > state->t1_target || (state->asked == B2 && t1 == state->t1_target)));
+	bool wanted = t1 > state->t1_target || (state->asked == B2 && t1 == state->t1_target);
+	bool from_t1 = queue_is_from_first(queue, wanted, state->count[T1], state->count[T2]);
 
 	return queue->pages[from_t1 ? T1 : T2].prev;
 }
