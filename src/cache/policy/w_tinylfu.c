@@ -44,20 +44,44 @@ static const struct policy_option tinylfu_options[] = {
 	{0},
 };
 
-enum { ROWS = 4, COUNTER_MAX = 15, PAGES_A_LINE = 8, SAMPLE_TIMES = 10 };
+enum { COUNTER_BITS = 4, COUNTER_MAX = 15, PAGES_A_LINE = 8, SAMPLE_TIMES = 10 };
 
-/* Row r is words 2r and 2r + 1: 32 counters. */
+/*
+ * Four rows of 32 counters: of each row, the first 16 are a word of the first half, the others of
+ * the second. With half as many, counters are shared by too many: measured, on a Zipf(0.9) trace, 2 %
+ * more misses.
+ */
+typedef uint64_t rows __attribute__((vector_size(32)));
+
 struct line {
-	uint64_t words[2 * ROWS];
+	rows halves[2];
 };
 static_assert(sizeof(struct line) == 64, "one cache line");
+
+/* A page's counter in each row: the bit of its word at which it begins; all ones: second half. */
+struct places {
+	rows bit, is_second;
+};
 
 struct state {
 	struct line *lines; /* the table, from a multiple of a line's size on */
 	uint32_t line_count;
 	uint32_t count[LISTS];
+	uint32_t capacity; /* for which these two are: */
+	uint32_t window_max, protected_max;
 	uint64_t counted, sample;
 };
+
+/* How many fit has changed, or is new. */
+static void divide(const struct page_queue *queue)
+{
+	struct state *state = queue->state;
+	uint64_t main_max = (uint64_t)queue->capacity * (100 - queue->options[OPTION_WINDOW]) / 100;
+
+	state->capacity = queue->capacity;
+	state->window_max = queue->capacity - (uint32_t)main_max;
+	state->protected_max = (uint32_t)(main_max * queue->options[OPTION_PROTECTED] / 100);
+}
 
 /* ---- the sketch ---- */
 
@@ -76,71 +100,91 @@ static void tinylfu_init(struct page_queue *queue)
 	state->line_count =
 		(uint32_t)(((uint64_t)queue->capacity + PAGES_A_LINE - 1) / PAGES_A_LINE);
 	state->sample = (uint64_t)queue->capacity * SAMPLE_TIMES;
+	divide(queue);
 }
 
-static inline struct line *line_of(const struct state *state, uint64_t hash)
+POLICY_INLINE struct line *line_of(const struct state *state, uint64_t hash)
 {
 	return &state->lines[((hash >> 32) * state->line_count) >> 32];
 }
 
 /* Each row has five bits of the hash for itself. */
-static inline uint32_t place(uint64_t hash, uint32_t row)
+POLICY_INLINE void places_find(struct places *places, uint64_t hash)
 {
-	return (uint32_t)(hash >> (5 * row)) % 32;
+	rows own = (hash - (rows){0}) >> (rows){0, 5, 10, 15} & 31;
+
+	places->bit = (own & 15) * COUNTER_BITS;
+	places->is_second = -(own >> 4);
 }
 
-static inline uint32_t counter(const struct line *line, uint64_t hash, uint32_t row)
+POLICY_INLINE void counters_read(rows *counters, const struct line *line,
+				 const struct places *places)
 {
-	uint32_t at = place(hash, row);
-
-	return (uint32_t)(line->words[2 * row + at / 16] >> (at % 16 * 4)) & COUNTER_MAX;
+	*counters =
+		((line->halves[0] & ~places->is_second) | (line->halves[1] & places->is_second)) >>
+			places->bit &
+		COUNTER_MAX;
 }
 
-static inline uint32_t estimate(const struct state *state, uint64_t hash)
+POLICY_INLINE uint64_t least_of(const rows *counters)
 {
-	const struct line *line = line_of(state, hash);
-	uint32_t least = COUNTER_MAX;
+	uint64_t a = (*counters)[0], b = (*counters)[1], c = (*counters)[2], d = (*counters)[3];
 
-	for (uint32_t row = 0; row < ROWS; row++) {
-		uint32_t value = counter(line, hash, row);
+	a = a < b ? a : b;
+	c = c < d ? c : d;
+	return a < c ? a : c;
+}
 
-		least = value < least ? value : least;
-	}
-	return least;
+POLICY_INLINE uint64_t estimate(const struct state *state, uint64_t hash)
+{
+	struct places places;
+	rows counters;
+
+	places_find(&places, hash);
+	counters_read(&counters, line_of(state, hash), &places);
+	return least_of(&counters);
 }
 
 static void halve(struct state *state)
 {
 	for (uint32_t i = 0; i < state->line_count; i++)
-		for (uint32_t word = 0; word < 2 * ROWS; word++)
-			state->lines[i].words[word] =
-				state->lines[i].words[word] >> 1 & UINT64_C(0x7777777777777777);
+		for (uint32_t half = 0; half < 2; half++) {
+			rows *words = &state->lines[i].halves[half];
+
+			*words = *words >> 1 & UINT64_C(0x7777777777777777);
+		}
 	state->counted /= 2;
 }
 
-static inline void count(struct state *state, uint64_t hash)
+/* Those of its counters that are the least are raised. */
+POLICY_INLINE void count(struct state *state, uint64_t hash)
 {
 	struct line *line = line_of(state, hash);
-	uint32_t least = estimate(state, hash);
+	struct places places;
+	rows counters;
+	uint64_t least;
 
-	for (uint32_t row = 0; row < ROWS && least < COUNTER_MAX; row++) {
-		uint32_t at = place(hash, row);
+	places_find(&places, hash);
+	counters_read(&counters, line, &places);
+	least = least_of(&counters);
+	if (least < COUNTER_MAX) {
+		rows more = ((rows)(counters == least) & 1) << places.bit;
 
-		line->words[2 * row + at / 16] += (uint64_t)(counter(line, hash, row) == least)
-						  << (at % 16 * 4);
+		line->halves[0] += more & ~places.is_second;
+		line->halves[1] += more & places.is_second;
 	}
-	if (++state->counted >= state->sample)
+	if (__builtin_expect(++state->counted >= state->sample, 0))
 		halve(state);
 }
 
 /* ---- the lists ---- */
 
-static inline enum list list_of(const struct page_queue *queue, uint32_t slot)
+POLICY_INLINE enum list list_of(const struct page_queue *queue, uint32_t slot)
 {
 	return (enum list)queue->own[slot];
 }
 
-static inline void push(struct page_queue *queue, enum list list, uint32_t slot)
+POLICY_INLINE void push(struct page_queue *queue, enum list list, uint32_t slot)
 {
 	struct state *state = queue->state;
 
@@ -149,7 +193,7 @@ static inline void push(struct page_queue *queue, enum list list, uint32_t slot)
 	state->count[list]++;
 }
 
-static inline void tinylfu_forget(struct page_queue *queue, uint32_t slot)
+POLICY_INLINE void tinylfu_forget(struct page_queue *queue, uint32_t slot)
 {
 	struct state *state = queue->state;
 
@@ -157,7 +201,7 @@ static inline void tinylfu_forget(struct page_queue *queue, uint32_t slot)
 	state->count[list_of(queue, slot)]--;
 }
 
-static inline void oldest_to_probation(struct page_queue *queue, enum list from)
+POLICY_INLINE void oldest_to_probation(struct page_queue *queue, enum list from)
 {
 	uint32_t slot = queue->pages[from].prev;
 
@@ -165,12 +209,7 @@ static inline void oldest_to_probation(struct page_queue *queue, enum list from)
 	push(queue, PROBATION, slot);
 }
 
-static inline uint64_t main_max(const struct page_queue *queue)
-{
-	return (uint64_t)queue->capacity * (100 - queue->options[OPTION_WINDOW]) / 100;
-}
-
-static inline void tinylfu_use(struct page_queue *queue, uint32_t slot)
+POLICY_INLINE void tinylfu_use(struct page_queue *queue, uint32_t slot)
 {
 	struct state *state = queue->state;
 	enum list list = list_of(queue, slot);
@@ -183,25 +222,29 @@ static inline void tinylfu_use(struct page_queue *queue, uint32_t slot)
 	}
 	state->count[PROBATION]--;
 	push(queue, PROTECTED, slot);
-	while (state->count[PROTECTED] > main_max(queue) * queue->options[OPTION_PROTECTED] / 100)
+	if (__builtin_expect(state->capacity != queue->capacity, 0))
+		divide(queue);
+	while (state->count[PROTECTED] > state->protected_max)
 		oldest_to_probation(queue, PROTECTED);
 }
 
-static inline uint32_t tinylfu_victim(struct page_queue *queue)
+POLICY_INLINE uint32_t tinylfu_victim(struct page_queue *queue)
 {
 	const struct state *state = queue->state;
 	uint32_t candidate = queue->pages[WINDOW].prev, victim = queue->pages[PROBATION].prev;
 
 	if (candidate == WINDOW)
 		return victim != PROBATION ? victim : queue->pages[PROTECTED].prev;
+	prefetch_read(line_of(state, queue_prefetch_next(queue, candidate)));
 	if (victim == PROBATION || estimate(state, queue_hash(queue, candidate)) <=
 					   estimate(state, queue_hash(queue, victim)))
 		return candidate;
+	prefetch_read(line_of(state, queue_prefetch_next(queue, victim)));
 	oldest_to_probation(queue, WINDOW);
 	return victim;
 }
 
-static inline void tinylfu_enter(struct page_queue *queue, uint32_t slot, bool was_ghost)
+POLICY_INLINE void tinylfu_enter(struct page_queue *queue, uint32_t slot, bool was_ghost)
 {
 	struct state *state = queue->state;
 
@@ -209,7 +252,9 @@ static inline void tinylfu_enter(struct page_queue *queue, uint32_t slot, bool w
 	count(state, queue_hash(queue, slot));
 	push(queue, WINDOW, slot);
 	/* There is room, or its oldest would have gone. */
-	while (state->count[WINDOW] + main_max(queue) > queue->capacity)
+	if (__builtin_expect(state->capacity != queue->capacity, 0))
+		divide(queue);
+	while (state->count[WINDOW] > state->window_max)
 		oldest_to_probation(queue, WINDOW);
 }
 
@@ -222,7 +267,7 @@ static void tinylfu_spare(struct page_queue *queue, uint32_t slot)
 	push(queue, list == WINDOW ? PROBATION : PROTECTED, slot);
 }
 
-static inline void tinylfu_prefetch(const struct page_queue *queue, uint32_t slot, uint64_t hash)
+POLICY_INLINE void tinylfu_prefetch(const struct page_queue *queue, uint32_t slot, uint64_t hash)
 {
 	const struct state *state = queue->state;
 
@@ -247,8 +292,8 @@ static void tinylfu_check(const struct page_queue *queue)
 	assert(state->counted < state->sample);
 	if (queue->cache) /* what fits, moves */
 		return;
-	assert(counts[WINDOW] + main_max(queue) <= queue->capacity);
-	assert(counts[PROTECTED] <= main_max(queue) * queue->options[OPTION_PROTECTED] / 100);
+	assert(counts[WINDOW] <= state->window_max);
+	assert(counts[PROTECTED] <= state->protected_max);
 }
 
 static uint64_t tinylfu_bare_run(struct bare *bare, const uint64_t *keys, size_t count);
