@@ -87,6 +87,7 @@ static inline uint32_t slru_victim(struct page_queue *queue)
 {
 	uint32_t oldest = queue->pages[PROBATION].prev;
 
+	(void)queue_prefetch_next(queue, oldest);
 	return oldest != PROBATION ? oldest : queue->pages[PROTECTED].prev;
 }
 
