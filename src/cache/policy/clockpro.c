@@ -89,12 +89,22 @@ static inline void cold_adjust(struct page_queue *queue, bool more)
 
 /* ---- the list, and the hands' way through it ---- */
 
+/* Where a hand will come next. */
+static inline void way_ahead(const struct page_queue *queue, uint32_t slot)
+{
+	uint32_t newer = queue->pages[slot].prev;
+
+	prefetch_write(&queue->pages[newer]);
+	prefetch_write(&queue->own[newer]);
+}
+
 static inline void cold_hand_moves(struct page_queue *queue)
 {
 	struct state *state = queue->state;
 
 	while (state->cold_hand && !is_cold(queue, state->cold_hand))
 		state->cold_hand = queue->pages[state->cold_hand].prev;
+	way_ahead(queue, state->cold_hand);
 }
 
 static inline void test_hand_moves(struct page_queue *queue)
@@ -103,6 +113,7 @@ static inline void test_hand_moves(struct page_queue *queue)
 
 	while (state->test_hand && !(queue->own[state->test_hand] & IN_TEST))
 		state->test_hand = queue->pages[state->test_hand].prev;
+	way_ahead(queue, state->test_hand);
 }
 
 /* Off the list: hands that are there stand one nearer to the newest. */

@@ -14,10 +14,10 @@
  *            3. uses are counted while a page is resident, as in the paper, and up to 2^24 - 1
  * State      8 bytes a page: K and uses; L. The pages lie in a radix heap: list 0 holds those whose K
  *            is L, list n those whose K differs from L first in bit n - 1. Since no K is below L, the
- *            victim is in the first list that is not empty; when that is not list 0, its smallest K
- *            is the new L, and it is spread over the lists before it. Each list is in the order of
- *            use, since only empty ones are spread over. A page moves once a use, and down the
- *            lists at most once for each.
+ *            victim is in the first list that is not empty; when that is not list 0, L rises, and it
+ *            is spread over the lists before it. Each list is in the order of use, since only empty
+ *            ones are spread over. A page moves once a use, and down the
+ *            lists at most once for each of them
  * Weakness   a page must be used as often as others were to stay: phases that change quickly
  */
 #include "cache/bare_loop.h"
@@ -80,26 +80,30 @@ static inline void lfu_enter(struct page_queue *queue, uint32_t slot, bool was_g
 	push(queue, slot, state->age + 1);
 }
 
-/* The list's smallest K is the new L; then all of it belongs in lists before it. */
+/*
+ * All lists before this one are empty: L may rise to the least K that can be in it, and then what is
+ * in it belongs in lists before it. Of list 1 all, in list 0.
+ */
 static void spread(struct page_queue *queue, uint32_t list)
 {
 	struct state *state = queue->state;
 	struct page *pages = queue->pages;
-	uint64_t least = UINT64_MAX;
-	uint32_t slot, newer;
+	uint32_t slot = pages[list].prev, newer;
 
-	for (slot = pages[list].prev; slot != list; slot = pages[slot].prev) {
-		uint64_t rank = QUEUE_OWN(queue, struct rank, slot)->rank;
-
-		prefetch_write(&pages[pages[slot].prev]);
-		least = rank < least ? rank : least;
-	}
-	state->age = least;
-	slot = pages[list].prev;
-	queue_init(pages, list);
+	state->age = ((state->age >> list) << list) | UINT64_C(1) << (list - 1);
 	state->nonempty &= ~(UINT64_C(1) << list);
+	if (list == 1) {
+		pages[0] = pages[1];
+		pages[pages[0].next].prev = pages[pages[0].prev].next = 0;
+		state->nonempty |= 1;
+		queue_init(pages, 1);
+		return;
+	}
+	queue_init(pages, list);
 	for (; slot != list; slot = newer) {
 		newer = pages[slot].prev;
+		prefetch_write(&pages[newer]);
+		prefetch_read(QUEUE_OWN(queue, struct rank, newer));
 		push(queue, slot, QUEUE_OWN(queue, struct rank, slot)->rank);
 	}
 }
@@ -107,18 +111,21 @@ static void spread(struct page_queue *queue, uint32_t list)
 static inline uint32_t lfu_victim(struct page_queue *queue)
 {
 	struct state *state = queue->state;
+	uint32_t oldest;
 
 	for (;;) {
 		uint32_t list = (uint32_t)__builtin_ctzll(state->nonempty);
-		uint32_t oldest = queue->pages[list].prev;
 
+		oldest = queue->pages[list].prev;
 		if (oldest == list)
 			state->nonempty &= ~(UINT64_C(1) << list);
 		else if (list > 0)
 			spread(queue, list);
 		else
-			return oldest;
+			break;
 	}
+	(void)queue_prefetch_next(queue, oldest);
+	return oldest;
 }
 
 /* As if it had been used, but not more often. */
