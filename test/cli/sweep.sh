@@ -134,7 +134,7 @@ says out 'machine.readahead=64KiB'
 exits 1 'a cell that fails takes no other with it' "$REFAULT" sweep "$scratch/t.csv" --cgroup-limit 64KiB,8MiB --policy lru
 says out 'Failed: lru at 64 KiB'
 says out 'failed'
-exits 1 'a policy that only plain caches have, beside one that all have' "$REFAULT" sweep "$scratch/t.csv" --cgroup-limit 8MiB --policy arc,lru
+exits 1 'a policy that only plain caches have, beside one that all have' "$REFAULT" sweep "$scratch/t.csv" --cgroup-limit 8MiB --policy opt,lru
 sed 's/,read,heap,\([0-9]*\)/,read,heap,x\1/' "$scratch/t.csv" >"$scratch/broken.csv"
 exits 2 'a wrong row is a wrong row' "$REFAULT" sweep "$scratch/broken.csv" --cgroup-limit 8MiB,16MiB
 says err 'broken.csv:4:'
