@@ -19,6 +19,7 @@
 #include "machine/model/filesystem.h"
 #include "machine/model/model_private.h"
 #include "measure/recorder.h"
+#include "op/page_key.h"
 #include "op/path.h"
 
 enum { OP_BATCH = 1024, KEY_BATCH = 4096, KEY_PAGE_BITS = 40, PROGRESS_OPS = 1 << 16 };
@@ -116,29 +117,11 @@ static bool future_fits(const struct run *run, struct error *error)
 		FUTURE_REQUEST_BYTES, (unsigned long long)run->future_max);
 }
 
-/* What looks pages up; O_DIRECT goes past any cache. */
-static bool is_access(const struct op *op)
-{
-	switch ((enum op_kind)op->kind) {
-	case OP_READ:
-	case OP_WRITE:
-	case OP_MMAP_READ:
-	case OP_MMAP_WRITE:
-	case OP_READ_DONTCACHE:
-	case OP_WRITE_DONTCACHE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static bool run_op(struct run *run, const struct op *op, enum bare_key key, struct error *error)
 {
 	uint64_t first = op->offset >> PAGE_SHIFT, last;
 
-	if (!is_access(op))
-		return true;
-	if (op->bytes == 0)
+	if (!op_looks_pages_up(op))
 		return true;
 	last = (op->offset + op->bytes - 1) >> PAGE_SHIFT;
 	if (key == BARE_KEY_LBN)
@@ -165,12 +148,7 @@ static bool run_op(struct run *run, const struct op *op, enum bare_key key, stru
 			if (!future_fits(run, error))
 				return false;
 		}
-		/*
-		 * Pages beyond 2^40 (object ids) fold their high part over the path's: distinct up
-		 * to 2^52 pages of 4096 paths.
-		 */
-		run->keys[run->key_count++] = page ^ ((uint64_t)op->path << 52 |
-						      (uint64_t)op->path >> 12 << KEY_PAGE_BITS);
+		run->keys[run->key_count++] = page_key(op->path, page);
 	}
 	return true;
 }
