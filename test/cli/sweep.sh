@@ -23,7 +23,10 @@ says out 'Knee: 90 % of the re-reads are gone at'
 exits 0 'all of it is kept' "$REFAULT" list runs --json
 ok '18 runs' [ "$(grep -c '"id"' "$scratch/out")" = 18 ]
 exits 0 'compare takes them' "$REFAULT" compare @-2 @last
-exits 0 'show shows the sweep' "$REFAULT" show @last
+exits 0 'report takes all of them' "$REFAULT" report @last+ -o "$scratch/kept.html"
+ok 'and draws a curve of them' grep -q 'Read again over memory' "$scratch/kept.html"
+exits 0 'show shows the sweep' "$REFAULT" show @last --group
+ok 'as it was' cmp "$scratch/out" "$scratch/whole"
 "$REFAULT" sweep "${grid[@]}" --no-store --json >"$scratch/whole.json"
 "$REFAULT" sweep "${grid[@]}" --no-store --csv >"$scratch/whole.csv"
 ok 'CSV: a line a cell' [ "$(wc -l <"$scratch/whole.csv")" = 19 ]
