@@ -14,40 +14,45 @@ enum { LOAD_PERCENT = 70 };
 struct bare *bare_create(uint64_t pages, const struct policy *policy)
 {
 	struct bare *bare = memory_alloc(1, sizeof(*bare));
-	const struct ghost_policy *ghosts = policy->ghosts;
-	uint64_t records = ghosts ? ghosts->record_count(pages) : pages;
-	uint32_t slot_bits = 1, heads = ghosts ? ghosts->list_count : 1;
+	struct page_queue *queue = &bare->queue;
+	uint64_t records = pages + (policy->ghosts_max ? policy->ghosts_max(pages) : 0);
+	uint32_t slot_bits = 1, heads = policy_list_count(policy);
+	size_t slots;
 
 	assert(pages >= 1 && pages <= UINT64_C(1) << 30);
-	assert(policy->victim != NULL || ghosts != NULL);
+	assert(policy->bare_run != NULL);
 	while ((UINT64_C(1) << slot_bits) < records + heads)
 		slot_bits++;
+	slots = (size_t)1 << slot_bits;
 	bare->policy = policy;
-	bare->capacity = (uint32_t)pages;
-	bare->slot_mask = (uint32_t)((UINT64_C(1) << slot_bits) - 1);
+	bare->slot_mask = (uint32_t)(slots - 1);
+	bare->slot_max = (uint32_t)(heads + records - 1);
 	bare->line_count = (uint32_t)(records * 100 / LOAD_PERCENT / BARE_LINE_ENTRIES + 2);
 	/* One line more, to begin at a multiple of its size. */
 	bare->lines_memory = memory_alloc(bare->line_count + UINT64_C(1), sizeof(*bare->lines));
 	bare->lines =
 		(struct bare_line *)(((uintptr_t)bare->lines_memory + sizeof(*bare->lines) - 1) &
 				     ~(uintptr_t)(sizeof(*bare->lines) - 1));
+	*queue = (struct page_queue){.capacity = (uint32_t)pages, .slots = heads, .bare = bare};
 	/*
 	 * As many as a slot has numbers: a wrong guess (bare_guess()) reads a record that is not in
 	 * use, and untouched memory costs nothing.
 	 */
-	bare->queue.pages = memory_alloc((size_t)bare->slot_mask + 1, sizeof(*bare->queue.pages));
+	queue->pages = memory_alloc(slots, sizeof(*queue->pages));
 	memory_use_randomly(bare->lines_memory, bare->line_count * sizeof(*bare->lines));
-	memory_use_randomly(bare->queue.pages, (records + heads) * sizeof(*bare->queue.pages));
+	memory_use_randomly(queue->pages, (records + heads) * sizeof(*queue->pages));
 	if (policy->has_marks)
-		bare->queue.marks = memory_alloc(pages / 64 + 1, sizeof(*bare->queue.marks));
+		queue->marks = memory_alloc(slots / 64 + 1, sizeof(*queue->marks));
+	if (policy->slot_bytes)
+		queue->own = memory_alloc(slots, policy->slot_bytes);
+	if (policy->state_bytes)
+		queue->state = memory_alloc(1, policy->state_bytes);
+	if (policy->table_bytes)
+		queue->table = memory_alloc(policy->table_bytes(pages), 1);
 	for (uint32_t head = 0; head < heads; head++)
-		queue_init(bare->queue.pages, head);
-	if (ghosts) {
-		bare->own = memory_alloc((size_t)bare->slot_mask + 1, ghosts->slot_bytes);
-		bare->state = memory_alloc(1, ghosts->state_bytes);
-		bare->slots = heads;
-		bare->slot_max = (uint32_t)(heads + records - 1);
-	}
+		queue_init(queue->pages, head);
+	if (policy->init)
+		policy->init(queue);
 	return bare;
 }
 
@@ -58,8 +63,9 @@ void bare_destroy(struct bare *bare)
 	memory_free(bare->lines_memory);
 	memory_free(bare->queue.pages);
 	memory_free(bare->queue.marks);
-	memory_free(bare->own);
-	memory_free(bare->state);
+	memory_free(bare->queue.own);
+	memory_free(bare->queue.state);
+	memory_free(bare->queue.table);
 	memory_free(bare);
 }
 
@@ -117,39 +123,40 @@ uint64_t bare_evictions(const struct bare *bare)
 
 uint64_t bare_resident(const struct bare *bare)
 {
-	return bare->resident;
+	return bare->queue.resident;
 }
 
 uint64_t bare_memory_bytes(const struct bare *bare)
 {
-	uint64_t ghosts =
-		bare->policy->ghosts
-			? (bare->slot_max - bare->capacity) * sizeof(struct page) +
-				  (bare->slot_max + UINT64_C(1)) * bare->policy->ghosts->slot_bytes
-			: 0;
+	const struct policy *policy = bare->policy;
+	uint64_t slots = bare->slot_max + UINT64_C(1);
 
-	return sizeof(*bare) + bare->line_count * sizeof(*bare->lines) + ghosts +
-	       (bare->capacity + UINT64_C(1)) * sizeof(*bare->queue.pages) +
-	       (bare->queue.marks ? (bare->capacity / 64 + UINT64_C(1)) * 8 : 0);
+	return sizeof(*bare) + bare->line_count * sizeof(*bare->lines) +
+	       slots * (sizeof(*bare->queue.pages) + policy->slot_bytes) + policy->state_bytes +
+	       (policy->has_marks ? (slots / 64 + 1) * 8 : 0) +
+	       (policy->table_bytes ? policy->table_bytes(bare->queue.capacity) : 0);
 }
 
 void bare_check(const struct bare *bare)
 {
 	const struct page *pages = bare->queue.pages;
-	const struct ghost_policy *ghosts = bare->policy->ghosts;
-	uint32_t listed = 0, indexed = 0, records = ghosts ? bare->records : bare->resident;
+	const struct policy *policy = bare->policy;
+	uint32_t listed = 0, indexed = 0, ghosts = 0;
 
-	for (uint32_t head = 0; head < (ghosts ? ghosts->list_count : 1); head++)
+	for (uint32_t head = 0; head < policy_list_count(policy); head++)
 		for (uint32_t slot = pages[head].next; slot != head; slot = pages[slot].next) {
 			assert(pages[pages[slot].next].prev == slot);
 			assert(bare_find(bare, pages[slot].key, bare_hash(pages[slot].key)) ==
 			       slot);
 			listed++;
+			ghosts += policy->is_ghost && policy->is_ghost(&bare->queue, slot);
 		}
 	for (uint32_t i = 0; i < bare->line_count; i++)
 		indexed += bare->lines[i].count;
-	assert(listed == records && indexed == records);
-	assert(bare->resident <= bare->capacity);
-	if (ghosts)
-		ghosts->check(bare);
+	assert(listed == indexed && listed == bare->queue.resident + bare->queue.ghosts);
+	assert(ghosts == bare->queue.ghosts);
+	assert(listed + bare->queue.free_count + policy_list_count(policy) == bare->queue.slots);
+	assert(bare->queue.resident <= bare->queue.capacity);
+	if (policy->check)
+		policy->check(&bare->queue);
 }

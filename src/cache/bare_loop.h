@@ -27,23 +27,13 @@ static_assert(sizeof(struct bare_line) == 64, "one cache line");
 
 struct bare {
 	const struct policy *policy;
-	struct page_queue queue; /* its head is slot 0 */
+	struct page_queue queue;
 	struct bare_line *lines;
 	void *lines_memory;
 	uint32_t line_count;
 	uint32_t slot_mask; /* the bits of an entry that are a slot; the others are a tag */
-	uint32_t capacity;  /* pages */
-	uint32_t resident;  /* without ghosts: slots 1 .. resident are in use */
-	uint64_t evictions;
-
-	/* ghost policies */
-	uint8_t *own;            /* slot_bytes a slot */
-	void *state;             /* state_bytes */
-	uint32_t slots, records; /* numbers handed out, heads too; in use */
 	uint32_t slot_max;
-	uint32_t free_slot; /* dropped ones, chained by next, the last dropped first */
-	/* How many are free; and how few were since the batch began. */
-	uint32_t free_count, free_low;
+	uint64_t evictions;
 };
 
 static inline uint64_t bare_hash(uint64_t key)
@@ -136,100 +126,122 @@ static inline uint32_t bare_find(const struct bare *bare, uint64_t key, uint64_t
 void bare_index_insert(struct bare *bare, uint64_t hash, uint32_t slot);
 void bare_index_remove(struct bare *bare, uint64_t key, uint32_t slot);
 
-/* A miss: evict if full, insert `key` as the newest. */
-static inline __attribute__((always_inline)) void bare_miss(struct bare *bare,
-							    const struct policy *policy,
-							    struct page_queue *queue, uint64_t key,
-							    uint64_t hash)
+/* ---- records ---- */
+
+static inline void bare_free(struct bare *bare, struct page_queue *queue, uint32_t slot)
 {
-	uint32_t slot;
-
-	if (bare->resident < bare->capacity) {
-		slot = ++bare->resident;
-	} else {
-		slot = policy->victim(queue);
-		bare_index_remove(bare, queue->pages[slot].key, slot);
-		bare->evictions++;
-	}
-	queue->pages[slot].key = key;
-	queue_push(queue->pages, queue->head, slot);
-	bare_index_insert(bare, hash, slot);
-}
-
-/* ---- for ghost policies ---- */
-
-static inline void *bare_state(const struct bare *bare)
-{
-	return bare->state;
-}
-
-static inline uint8_t *bare_own(const struct bare *bare, uint32_t slot, uint32_t slot_bytes)
-{
-	return bare->own + (size_t)slot * slot_bytes;
-}
-
-/* This record, which is in no list, is forgotten. */
-static inline void bare_drop(struct bare *bare, uint32_t slot)
-{
-	struct page *page = &bare->queue.pages[slot];
+	struct page *page = &queue->pages[slot];
 
 	bare_index_remove(bare, page->key, slot);
-	page->next = bare->free_slot;
-	bare->free_slot = slot;
-	bare->free_count++;
-	bare->records--;
+	page->next = queue->free_slot;
+	queue->free_slot = slot;
+	queue->free_count++;
 }
 
-static inline uint32_t bare_take(struct bare *bare)
+static inline uint32_t bare_take(struct bare *bare, struct page_queue *queue)
 {
-	uint32_t slot = bare->free_slot;
+	uint32_t slot = queue->free_slot;
 
-	bare->records++;
 	if (!slot) {
-		assert(bare->slots <= bare->slot_max);
-		return bare->slots++;
+		assert(queue->slots <= bare->slot_max);
+		return queue->slots++;
 	}
-	bare->free_slot = bare->queue.pages[slot].next;
-	if (--bare->free_count < bare->free_low)
-		bare->free_low = bare->free_count;
+	queue->free_slot = queue->pages[slot].next;
+	if (--queue->free_count < queue->free_low)
+		queue->free_low = queue->free_count;
 	return slot;
 }
 
-/* A key was looked up: `slot` is its record, page or ghost, or 0. Returns 1 if it missed. */
-static inline __attribute__((always_inline)) uint32_t bare_ghost_access(struct bare *bare,
-									const struct policy *policy,
-									uint32_t slot, uint64_t key,
-									uint64_t hash)
+/* ---- for policies: what is the engine's to do ---- */
+
+/* In the full model: order.c. */
+void cache_ghost_drop(struct cache *cache, uint32_t slot);
+uint64_t cache_page_hash(const struct cache *cache, uint32_t slot);
+
+/* This ghost, which is in no list any more, is forgotten. */
+static inline void queue_drop(struct page_queue *queue, uint32_t slot)
 {
-	if (__builtin_expect(slot != 0, 1))
-		return !policy->ghosts->use(bare, slot);
-	policy->ghosts->make_room(bare);
-	slot = bare_take(bare);
-	bare->queue.pages[slot].key = key;
-	bare_index_insert(bare, hash, slot);
-	policy->ghosts->enter(bare, slot);
-	return 1;
+	queue->ghosts--;
+	if (queue->cache)
+		cache_ghost_drop(queue->cache, slot);
+	else
+		bare_free(queue->bare, queue, slot);
+}
+
+/* A hash of which page this is, of which file: the same whenever it comes back. */
+static inline uint64_t queue_hash(const struct page_queue *queue, uint32_t slot)
+{
+	return queue->cache ? cache_page_hash(queue->cache, slot)
+			    : bare_hash(queue->pages[slot].key);
+}
+
+/* A policy's own bytes of this slot. */
+#define QUEUE_OWN(queue, type, slot) ((type *)(void *)(queue)->own + (slot))
+
+/* For a policy whose uses move records from the middle of a long list. */
+static inline void queue_prefetch_neighbours(const struct page_queue *queue, uint32_t slot)
+{
+	prefetch_write(&queue->pages[queue->pages[slot].prev]);
+	prefetch_write(&queue->pages[queue->pages[slot].next]);
 }
 
 /* ---- the loop ---- */
 
-static inline __attribute__((always_inline)) uint64_t
-bare_run_with(struct bare *bare, const struct policy *policy, const uint64_t *keys, size_t count)
+POLICY_INLINE void bare_make_room(struct bare *bare, const struct policy *policy,
+				  struct page_queue *queue)
 {
-	/* The compiler knows this copy's head, and that nothing else changes it. */
-	struct page_queue queue = {
-		.pages = bare->queue.pages, .marks = bare->queue.marks, .head = 0};
+	while (queue->resident >= queue->capacity) {
+		uint32_t slot = policy->victim(queue);
+
+		bare->evictions++;
+		if (!policy_evict(policy, queue, slot))
+			bare_free(bare, queue, slot);
+	}
+}
+
+/* A key was looked up: `slot` is its record, page or ghost, or 0. Returns 1 if it missed. */
+POLICY_INLINE uint32_t bare_one(struct bare *bare, const struct policy *policy,
+				struct page_queue *queue, uint32_t slot, uint64_t key,
+				uint64_t hash)
+{
+	if (__builtin_expect(slot != 0, 1)) {
+		if (!policy->is_ghost || !policy->is_ghost(queue, slot)) {
+			policy->use(queue, slot);
+			return 0;
+		}
+		queue->ghosts--;
+		policy->back(queue, slot);
+		bare_make_room(bare, policy, queue);
+		policy_enter(policy, queue, slot, true);
+		return 1;
+	}
+	if (policy->miss)
+		policy->miss(queue);
+	bare_make_room(bare, policy, queue);
+	slot = bare_take(bare, queue);
+	queue->pages[slot].key = key;
+	bare_index_insert(bare, hash, slot);
+	policy_enter(policy, queue, slot, false);
+	return 1;
+}
+
+POLICY_INLINE uint64_t bare_run_with(struct bare *bare, const struct policy *policy,
+				     const uint64_t *keys, size_t count)
+{
+	/* This copy is the loop's alone: the compiler may keep it in registers. */
+	struct page_queue queue = bare->queue;
 	struct page *pages = queue.pages;
 	uint64_t misses = 0;
 	uint64_t hashes[BARE_BATCH];
 	const struct bare_line *lines[BARE_BATCH];
 	uint32_t guesses[BARE_BATCH];
 
+	queue.bare = bare;
+	queue.cache = NULL;
 	while (count > 0) {
 		size_t batch = count < BARE_BATCH ? count : BARE_BATCH;
 
-		if (policy->ghosts)
-			bare->free_low = bare->free_count;
+		queue.free_low = queue.free_count;
 		for (size_t i = 0; i < batch; i++) {
 			hashes[i] = bare_hash(keys[i]);
 			lines[i] = &bare->lines[bare_line_of(bare, hashes[i])];
@@ -238,15 +250,11 @@ bare_run_with(struct bare *bare, const struct policy *policy, const uint64_t *ke
 		for (size_t i = 0; i < batch; i++) {
 			guesses[i] = bare_guess(bare, lines[i], hashes[i]);
 			prefetch_write(&pages[guesses[i]]);
-			if (policy->ghosts)
-				prefetch_write(
-					bare_own(bare, guesses[i], policy->ghosts->slot_bytes));
+			if (policy->slot_bytes)
+				prefetch_write(queue.own + (size_t)guesses[i] * policy->slot_bytes);
 		}
-		/* With ghosts the records are many: what is beside these in their lists, too. */
-		for (size_t i = 0; policy->ghosts && i < batch; i++) {
-			prefetch_write(&pages[pages[guesses[i]].prev]);
-			prefetch_write(&pages[pages[guesses[i]].next]);
-		}
+		for (size_t i = 0; policy->prefetch && i < batch; i++)
+			policy->prefetch(&queue, guesses[i], hashes[i]);
 		for (size_t i = 0; i < batch; i++) {
 			uint32_t slot = guesses[i];
 
@@ -254,23 +262,16 @@ bare_run_with(struct bare *bare, const struct policy *policy, const uint64_t *ke
 			 * An earlier key of the batch may have evicted it, or brought it in; or
 			 * dropped it: then its record, still free, says the same key.
 			 */
-			if (__builtin_expect(
-				    slot == 0 || pages[slot].key != keys[i] ||
-					    (policy->ghosts && bare->free_count > bare->free_low),
-				    0))
+			if (__builtin_expect(slot == 0 || pages[slot].key != keys[i] ||
+						     queue.free_count > queue.free_low,
+					     0))
 				slot = bare_find(bare, keys[i], hashes[i]);
-			if (policy->ghosts)
-				misses += bare_ghost_access(bare, policy, slot, keys[i], hashes[i]);
-			else if (__builtin_expect(slot != 0, 1)) {
-				policy->hit(&queue, slot);
-			} else {
-				bare_miss(bare, policy, &queue, keys[i], hashes[i]);
-				misses++;
-			}
+			misses += bare_one(bare, policy, &queue, slot, keys[i], hashes[i]);
 		}
 		keys += batch;
 		count -= batch;
 	}
+	bare->queue = queue;
 	return misses;
 }
 

@@ -9,18 +9,15 @@
 #include "cache/bare_loop.h"
 #include "cache/policy/shelf.h"
 
-static inline void lru_hit(struct page_queue *queue, uint32_t slot)
+static inline void lru_use(struct page_queue *queue, uint32_t slot)
 {
 	queue_unlink(queue->pages, slot);
-	queue_push(queue->pages, queue->head, slot);
+	queue_push(queue->pages, 0, slot);
 }
 
 static inline uint32_t lru_victim(struct page_queue *queue)
 {
-	uint32_t oldest = queue->pages[queue->head].prev;
-
-	queue_unlink(queue->pages, oldest);
-	return oldest;
+	return queue->pages[0].prev;
 }
 
 static uint64_t lru_bare_run(struct bare *bare, const uint64_t *keys, size_t count);
@@ -28,8 +25,10 @@ static uint64_t lru_bare_run(struct bare *bare, const uint64_t *keys, size_t cou
 const struct policy policy_lru = {
 	.name = "lru",
 	.summary = "least recently used",
-	.hit = lru_hit,
+	.use = lru_use,
 	.victim = lru_victim,
+	.takes_folios = true,
+	.sees_first_use = true,
 	.bare_run = lru_bare_run,
 };
 

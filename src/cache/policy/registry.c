@@ -17,7 +17,7 @@ static const struct policy *const policies[] = {
 
 enum { POLICY_COUNT = sizeof(policies) / sizeof(policies[0]) };
 
-enum switch_type { TYPE_WORD, TYPE_NUMBER };
+enum switch_type { TYPE_WORD, TYPE_NUMBER, TYPE_SIZE };
 enum switch_scope { SCOPE_LISTS, SCOPE_MACHINE };
 
 static const struct switch_info {
@@ -40,7 +40,7 @@ const struct policy *policy_at(size_t index)
 const struct policy *policy_of_pages_at(size_t index)
 {
 	for (size_t i = 0; i < POLICY_COUNT; i++)
-		if (!policies[i]->ghosts && !policies[i]->arc_rules && index-- == 0)
+		if (!policies[i]->arc_rules && index-- == 0)
 			return policies[i];
 	return NULL;
 }
@@ -106,6 +106,8 @@ const char *switch_format(char *text, size_t bytes, enum switch_id id, uint32_t 
 
 	if (infos[id].type == TYPE_WORD && word_at(infos[id].values, value, &word, &length))
 		snprintf(text, bytes, "%.*s", (int)length, word);
+	else if (infos[id].type == TYPE_SIZE && value && value % MIB == 0)
+		snprintf(text, bytes, "%uMiB", value / (uint32_t)MIB);
 	else
 		snprintf(text, bytes, "%u", value);
 	return text;
@@ -156,7 +158,8 @@ bool policy_options_set(struct policy_options *options, const char *key_and_valu
 			uint64_t number;
 
 			sscanf(infos[id].values, "%u..%u", &low, &high);
-			if (!number_parse(&number, equals + 1, infos[id].name, error))
+			if (!(infos[id].type == TYPE_SIZE ? size_parse : number_parse)(
+				    &number, equals + 1, infos[id].name, error))
 				return error_context(error, "policy switch");
 			if (number < low || number > high)
 				return error_input(error, "policy switch %s=%s: expected %s",

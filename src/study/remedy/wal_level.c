@@ -16,5 +16,7 @@ const struct remedy remedy_wal_level = {
 	.risk = "no archiving, no replication, no base backup",
 	.ease = 100,
 	.propose = remedy_propose_setting,
-	.setting = {"wal_level", "minimal", "wal_level = minimal (max_wal_senders = 0)"},
+	.setting = {"wal_level", "minimal", "wal_level = minimal (max_wal_senders = 0)",
+		    "psql -c \"ALTER SYSTEM SET wal_level = minimal\" -c \"ALTER SYSTEM SET "
+		    "max_wal_senders = 0\"  # and a restart"},
 };
