@@ -28,6 +28,7 @@ static_assert(sizeof(struct bare_line) == 64, "one cache line");
 struct bare {
 	const struct policy *policy;
 	struct page_queue queue;
+	uint32_t options[POLICY_OPTIONS_MAX];
 	struct bare_line *lines;
 	void *lines_memory;
 	uint32_t line_count;
@@ -183,6 +184,24 @@ static inline void queue_prefetch_neighbours(const struct page_queue *queue, uin
 {
 	prefetch_write(&queue->pages[queue->pages[slot].prev]);
 	prefetch_write(&queue->pages[queue->pages[slot].next]);
+}
+
+/*
+ * `slot` goes from the old end of its list: the next one will before long. Its line of the index is
+ * asked for, and the record of the one after it. Returns the next one's hash.
+ */
+static inline uint64_t queue_prefetch_next(const struct page_queue *queue, uint32_t slot)
+{
+	const struct page *pages = queue->pages;
+	uint32_t next = pages[slot].prev;
+	uint64_t hash;
+
+	prefetch_write(&pages[pages[next].prev]);
+	if (queue->cache)
+		return 0;
+	hash = bare_hash(pages[next].key);
+	prefetch_write(&queue->bare->lines[bare_line_of(queue->bare, hash)]);
+	return hash;
 }
 
 /* ---- the loop ---- */

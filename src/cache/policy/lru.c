@@ -17,7 +17,10 @@ static inline void lru_use(struct page_queue *queue, uint32_t slot)
 
 static inline uint32_t lru_victim(struct page_queue *queue)
 {
-	return queue->pages[0].prev;
+	uint32_t oldest = queue->pages[0].prev;
+
+	(void)queue_prefetch_next(queue, oldest);
+	return oldest;
 }
 
 static uint64_t lru_bare_run(struct bare *bare, const uint64_t *keys, size_t count);
