@@ -15,7 +15,14 @@
 #include "report/shell.h"
 #include "report/table.h"
 
-enum { TITLE_COLUMNS = 38, PAYS_COLUMNS = 26, TEXT_COLUMN = 4, CHANGE_BYTES = 48 };
+enum {
+	TITLE_COLUMNS = 38,
+	TITLE_COLUMNS_TIME = 30,
+	PAYS_COLUMNS = 26,
+	PAYS_COLUMNS_TIME = 20,
+	TEXT_COLUMN = 4,
+	CHANGE_BYTES = 48
+};
 
 /* ---- a figure of a change ---- */
 
@@ -61,7 +68,8 @@ static void table_row(struct table *table, const struct advice *advice,
 
 	snprintf(number, sizeof(number), "%zu", place);
 	table_text(table, number);
-	table_text(table, name_show(text, remedy->title, TITLE_COLUMNS));
+	table_text(table, name_show(text, remedy->title,
+				    knows_time(advice) ? TITLE_COLUMNS_TIME : TITLE_COLUMNS));
 	if (remedy->verdict == ADVICE_FAILED || !remedy->reads.is_known) {
 		table_unknown(table);
 		table_unknown(table);
@@ -75,8 +83,10 @@ static void table_row(struct table *table, const struct advice *advice,
 			table_text(table, change_format(change, &remedy->p99));
 	}
 	table_text(table, remedy->verdict == ADVICE_FAILED ? "fails"
-			  : remedy->pays ? name_show(text, remedy->pays, PAYS_COLUMNS)
-					 : "nobody");
+			  : remedy->pays
+				  ? name_show(text, remedy->pays,
+					      knows_time(advice) ? PAYS_COLUMNS_TIME : PAYS_COLUMNS)
+				  : "nobody");
 }
 
 static void table_of(FILE *out, const struct advice *advice, bool colour, bool helps, size_t most)

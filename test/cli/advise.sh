@@ -97,6 +97,23 @@ assert told["base"]["per_second"] > 0 and told["base"]["p99_ns"] > 0
 assert all(r["throughput"]["base"] > 0 for r in told["remedies"])
 END
 
+# Past the cache for what is read again and again, and advice that is not what it is for: on a device, since one saves requests alone.
+{
+	echo 'time_ns,thread,op,path,offset,bytes'
+	echo '0,1,exists,again,0,2097152'
+	for ((i = 1; i < 5; i++)); do
+		for ((at = 0; at < 2097152; at += 65536)); do echo "$i,1,read_direct,again,$at,65536"; done
+	done
+} >"$scratch/direct.csv"
+first 'O_DIRECT on what is read again' 'buffered again' "$scratch/direct.csv" --cgroup-limit 32MiB
+{
+	echo 'time_ns,thread,op,path,offset,bytes'
+	echo '0,1,exists,all,0,4194304'
+	echo '1,1,fadvise_random,all,0,0'
+	for ((at = 0; at < 4194304; at += 4096)); do echo "2,1,read,all,$at,4096"; done
+} >"$scratch/random.csv"
+first 'RANDOM on what is read in order' 'no-random all' "$scratch/random.csv" --cgroup-limit 32MiB --device hdd-7200
+
 # Two things at once, where one pushes out by readahead and another by what it streams.
 cat >"$scratch/two.yaml" <<'END'
 machine: {cgroup_limit: 32MiB}
