@@ -153,6 +153,16 @@ static void streams_line(FILE *out, const struct advice_remedy *remedy)
 	report_wrapped(out, line, TEXT_COLUMN + 17);
 }
 
+static void written_line(FILE *out, const struct advice_remedy *remedy)
+{
+	char from[SIZE_TEXT_BYTES], to[SIZE_TEXT_BYTES];
+
+	if (remedy->writes.is_known && fabs(remedy->writes.change) >= 0.05)
+		fprintf(out, "%*swritten: %s %s %s\n", TEXT_COLUMN, "",
+			size_format(from, (uint64_t)remedy->writes.base), glyph(GLYPH_ARROW),
+			size_format(to, (uint64_t)remedy->writes.changed));
+}
+
 /* Of a thousandth of them nobody would notice. */
 static void inodes_line(FILE *out, const struct advice_remedy *remedy)
 {
@@ -203,6 +213,7 @@ static void remedy_print(FILE *out, const struct advice_remedy *remedy, size_t p
 		report_wrapped(out, text, TEXT_COLUMN);
 	}
 	streams_line(out, remedy);
+	written_line(out, remedy);
 	longest_line(out, remedy);
 	inodes_line(out, remedy);
 	if (remedy->failure) {

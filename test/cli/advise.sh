@@ -25,17 +25,18 @@ first 'C40, no problem' not-a-caching-problem cases/c40-active-counts-as-used --
 first 'C51, parts of pages' 'whole-pages a, b' cases/c51-overwrite-in-pieces
 first 'C53, recycled segments' 'whole-pages recycled' cases/c53-wal-recycle --only whole-pages,new-files,memory,kernel
 first 'C53, if only the files can be new' 'new-files recycled' cases/c53-wal-recycle --only new-files,memory
+first 'C55, folios written whole' 'kernel -' cases/c55-small-sync-writes --set machine.filesystem=xfs --set machine.policy=linux-6.1 --only kernel,new-files,dontneed
 first 'C57, a mapped stream' 'read-not-mmap stream' cases/c57-mapped-stream
 first 'C58, a scan by stale statistics' 'dontneed scan' cases/c58-stale-statistics-before
-first 'C27, inodes that a stream leaves alone' not-a-caching-problem cases/c27-stream-beside-inodes --set files.many.count=20000 \
-	--set files.stream.size=400MiB --set machine.cgroup_limit=64MiB --only cache-pressure,memory,dontneed
-first 'C35, metadata over its limit' 'arc-meta-limit -' cases/c35-metadata-over-its-limit --only arc-meta-limit
-first 'C50, bursts of dirty pages' 'dirty-limits -' cases/c50-bursts-of-dirty-pages
 first 'C59, dropped caches' 'drop-caches -' cases/c59-drop-caches-1 --set files.tree.count=2000
 first 'C59, dropped inodes' 'drop-caches -' cases/c59-drop-caches-2 --set files.tree.count=5000 --set files.hot.size=20MiB --only drop-caches,cgroup
 first 'a journal, on a device' 'dontneed wal' corpus/journal-and-hot-data --set machine.device=nvme-tlc --only dontneed,memory
 # Those that take long are tried with the plain build.
 if [ "${REFAULT_FLAVOUR:-plain}" = plain ]; then
+	first 'C27, inodes that a stream leaves alone' not-a-caching-problem cases/c27-stream-beside-inodes --set files.many.count=20000 \
+		--set files.stream.size=400MiB --set machine.cgroup_limit=64MiB --only cache-pressure,memory,dontneed
+	first 'C35, metadata over its limit' 'arc-meta-limit -' cases/c35-metadata-over-its-limit --only arc-meta-limit
+	first 'C50, bursts of dirty pages' 'dirty-limits -' cases/c50-bursts-of-dirty-pages
 	first 'C10, a journal' 'dontneed wal' cases/c10-wal-recycle --only dontneed
 	first 'C22, small updates' 'random carbon' cases/c22-small-updates-default --only random,readahead
 	first 'C24, names that are not there' 'cgroup nssdb' cases/c24-negative-dentries-1m --set machine.cgroup_limit=64MiB \
