@@ -134,7 +134,7 @@ static inline void arc_miss(struct page_queue *queue)
 	if (state->count[T1] + state->count[B1] >= most)
 		while (state->count[T1] + state->count[B1] >= most && state->count[B1] > 0)
 			drop_oldest(queue, B1);
-	else if (queue->resident + queue->ghosts >= 2 * most)
+	else if (queue->resident + queue->ghosts >= 2 * most && state->count[B2] > 0)
 		drop_oldest(queue, B2);
 }
 
