@@ -113,7 +113,7 @@ first 'O_DIRECT on what is read again' 'buffered again' "$scratch/direct.csv" --
 	echo '1,1,fadvise_random,all,0,0'
 	for ((at = 0; at < 4194304; at += 4096)); do echo "2,1,read,all,$at,4096"; done
 } >"$scratch/random.csv"
-first 'RANDOM on what is read in order' 'no-random all' "$scratch/random.csv" --cgroup-limit 32MiB --device hdd-7200
+first 'RANDOM on what is read in order' 'no-random all' "$scratch/random.csv" --cgroup-limit 32MiB --device nvme-tlc
 
 # Two things at once, where one pushes out by readahead and another by what it streams.
 cat >"$scratch/two.yaml" <<'END'
