@@ -15,6 +15,7 @@
 #include "base/size.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/policy_list.h"
 #include "cli/progress.h"
 #include "cli/subject.h"
 #include "cli/sweep_answer.h"
@@ -162,40 +163,6 @@ struct plan {
 
 /* ---- the cells ---- */
 
-/* "arc,linux-4.5,activate_on_write=never,lru": a part with '=' belongs to the name before it. */
-static const char **policies_split(struct plan *plan, size_t *count)
-{
-	const struct text_list *texts = &plan->arguments->policies;
-	const char **policies;
-	size_t most = 1;
-
-	for (size_t i = 0; i < texts->count; i++)
-		for (const char *at = texts->at[i]; *at; at++)
-			most += *at == ',';
-	policies = arena_alloc(&plan->arena, (most + texts->count) * sizeof(*policies));
-	*count = 0;
-	for (size_t i = 0; i < texts->count; i++) {
-		const char *begin = texts->at[i], *end = begin;
-
-		for (;;) {
-			const char *next;
-
-			end += strcspn(end, ",");
-			next = end + (*end == ',');
-			if (*end && memchr(next, '=', strcspn(next, ","))) {
-				end = next;
-				continue;
-			}
-			policies[(*count)++] =
-				arena_text(&plan->arena, begin, (size_t)(end - begin));
-			if (!*end)
-				break;
-			begin = end = next;
-		}
-	}
-	return policies;
-}
-
 static bool sizes_read(struct plan *plan, struct sizes *sizes, struct error *error)
 {
 	const struct sweep_arguments *arguments = plan->arguments;
@@ -318,7 +285,8 @@ static bool cells_make(struct plan *plan, struct error *error)
 	struct sizes sizes = {0}, seeds = {0};
 	struct variation *variations = NULL;
 	size_t policy_count, variation_count = 0;
-	const char **policies = policies_split(plan, &policy_count);
+	const char **policies =
+		policy_list_split(&plan->arguments->policies, &policy_count, &plan->arena);
 	const char *fallback = plan->is_scenario ? NULL : "";
 	bool done = false;
 

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/glyph.h"
 #include "base/size.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
@@ -128,7 +129,7 @@ static void view_make(struct top *top, size_t rows)
 {
 	top_view_deinit(&top->view);
 	top_view_make(&top->view, &top->before, &top->after, top->sort);
-	sampler_measure(top->sampler, &top->view, rows);
+	sampler_measure(top->sampler, &top->view, rows, top->interval_ns / 10);
 	top->has_view = true;
 }
 
@@ -389,7 +390,10 @@ static int top_command(const void *values)
 	int code = 0;
 
 	system_name(&top);
-	top.is_ascii = terminal_is_ascii();
+	/* A terminal is drawn on in the locale that there is, whatever the environment asks for. */
+	top.is_ascii = is_screen ? terminal_is_ascii() : glyphs_environment_is_ascii();
+	if (is_screen)
+		glyphs_use_ascii(top.is_ascii);
 	if (arguments_check(&top, is_screen, &error))
 		top.sampler = sampler_open(&look_at, &error);
 	/* The screen and JSON have a place for it. */

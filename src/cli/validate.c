@@ -335,6 +335,24 @@ static int is_input(const struct dirent *entry)
 	return 0;
 }
 
+/* Of a folder, those that the kernel cannot be held against are passed over: who names one is told. */
+static bool is_of_whole_machine(const struct plan *plan, const char *folder, const char *name)
+{
+	const struct text_list *sets = &plan->arguments->sets;
+	char path[PATH_MAX];
+	struct scenario scenario;
+	struct error error;
+	bool is_whole;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if (!subject_is_scenario(path) ||
+	    !scenario_load(&scenario, path, sets->at, sets->count, &error))
+		return false;
+	is_whole = !scenario.machine.is_cgroup;
+	scenario_deinit(&scenario);
+	return is_whole;
+}
+
 /* All traces and scenarios of a folder, by name. */
 static bool folder_add(struct plan *plan, const char *folder, struct error *error)
 {
@@ -344,7 +362,11 @@ static bool folder_add(struct plan *plan, const char *folder, struct error *erro
 	if (count < 0)
 		return error_system(error, "cannot read %.200s", folder);
 	for (int i = 0; i < count; i++) {
-		input_add(plan, folder, entries[i]->d_name);
+		if (is_of_whole_machine(plan, folder, entries[i]->d_name))
+			fprintf(stderr, "refault: %s/%s is about a whole machine: left out\n",
+				folder, entries[i]->d_name);
+		else
+			input_add(plan, folder, entries[i]->d_name);
 		free(entries[i]);
 	}
 	free(entries);

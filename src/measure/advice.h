@@ -60,6 +60,7 @@ struct advice_remedy {
 	struct effect rate;    /* operations or work in a second; is_known false: no time is kept */
 	struct effect p99;     /* ns */
 	struct effect longest; /* wait, ns */
+	struct effect inodes;  /* made again after their eviction */
 	double score;          /* what it is ranked by; 1: all that is read is saved */
 	uint64_t memory_bytes; /* what it takes more than there is; 0: nothing */
 	size_t sample_count;   /* runs, each of a seed and a way to sum statistics */

@@ -216,7 +216,7 @@ static const struct top_file *file_find(const struct top_sample *sample, const s
 				   : NULL;
 }
 
-/* By what files are sorted; then by what they were until now, so that a pause does not shuffle them. */
+/* By what files are sorted; among equals by all until now, and by what is in memory of them. */
 static uint64_t sort_key(const struct top_view_file *file, enum top_sort sort, bool is_total)
 {
 	switch (sort) {
@@ -250,6 +250,8 @@ static int files_order(const void *a, const void *b, void *context)
 		if (mine != theirs)
 			return mine > theirs ? -1 : 1;
 	}
+	if (one->total.resident.value != other->total.resident.value)
+		return one->total.resident.value > other->total.resident.value ? -1 : 1;
 	return top_file_order(&one->total, &other->total);
 }
 

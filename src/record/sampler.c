@@ -15,6 +15,7 @@
 #include "base/size.h"
 #include "measure/top.h"
 #include "record/mount_table.h"
+#include "record/open_files.h"
 #include "record/residency.h"
 #include "record/watch.h"
 #include "state/quantity.h"
@@ -26,7 +27,8 @@ struct sampler {
 	struct mount_table *mounts;
 	const char **files; /* canonical paths */
 	size_t file_count;
-	char *cgroup; /* its folder; NULL: none */
+	struct open_files open; /* when this began */
+	char *cgroup;           /* its folder; NULL: none */
 	char target[PATH_MAX + 64];
 	char note[600];
 	struct arena texts;
@@ -121,6 +123,8 @@ struct sampler *sampler_open(const struct sampler_options *options, struct error
 		return NULL;
 	}
 	watch_begin(sampler, &watch);
+	open_files_find(&sampler->open, sampler->mounts,
+			watch.scope == WATCHED_DEVICE ? &watch.device : NULL, sampler->cgroup);
 	return sampler;
 }
 
@@ -131,6 +135,7 @@ void sampler_close(struct sampler *sampler)
 	watch_close(sampler->watch);
 	mount_table_close(sampler->mounts);
 	memory_free(sampler->files);
+	open_files_deinit(&sampler->open);
 	arena_deinit(&sampler->texts);
 	memory_free(sampler);
 }
@@ -388,50 +393,95 @@ static void file_take(void *context, const struct watched_id *id, const struct w
 	};
 }
 
-/* The user's own: those that are not there yet have had nothing happen to them. */
-static void named_take(const struct sampler *sampler, struct top_sample *sample)
+static int identity_order(const void *a, const void *b)
+{
+	struct top_file one = *(const struct top_file *)a, other = *(const struct top_file *)b;
+
+	one.generation = other.generation = 0;
+	return top_file_order(&one, &other);
+}
+
+/* The file of this device and number, of the first so many, which are in order; NULL: none. */
+static struct top_file *file_find(const struct top_sample *sample, size_t count, uint32_t device,
+				  uint64_t ino)
+{
+	const struct top_file key = {.device = device, .ino = ino};
+
+	return count ? bsearch(&key, sample->files.at, count, sizeof(key), identity_order) : NULL;
+}
+
+/* What was open at the start, as it was found, if nothing has happened to it since. */
+static void open_take(const struct sampler *sampler, struct top_sample *sample, size_t counted)
+{
+	for (size_t i = 0; i < sampler->open.all.count; i++) {
+		const struct open_file *file = &sampler->open.all.at[i];
+
+		if (!file_find(sample, counted, file->device, file->ino))
+			*array_push(&sample->files) = (struct top_file){
+				.ino = file->ino,
+				.device = file->device,
+				.path = file->path,
+				.is_counted = sample->is_counting,
+				.resident = {true, file->pages},
+				.size = {true, file->size},
+			};
+	}
+}
+
+/* The user's own. */
+static void named_take(const struct sampler *sampler, struct top_sample *sample, size_t counted)
 {
 	for (size_t i = 0; i < sampler->file_count; i++) {
 		struct top_file key = {.path = sampler->files[i],
 				       .is_named = true,
 				       .is_counted = sample->is_counting};
+		struct top_file *found;
 		struct stat status;
-		size_t found = 0;
 
 		if (stat(key.path, &status) != 0 ||
 		    !mount_table_device(sampler->mounts, key.path, &key.device))
 			continue;
 		key.ino = status.st_ino;
 		key.size = (struct top_amount){true, (uint64_t)status.st_size};
-		while (found < sample->files.count &&
-		       (sample->files.at[found].ino != key.ino ||
-			sample->files.at[found].device != key.device))
-			found++;
-		if (found < sample->files.count)
-			sample->files.at[found].is_named = true;
+		found = file_find(sample, counted, key.device, key.ino);
+		for (size_t at = counted; !found && at < sample->files.count; at++)
+			if (identity_order(&sample->files.at[at], &key) == 0)
+				found = &sample->files.at[at];
+		if (found)
+			found->is_named = true;
 		else
 			*array_push(&sample->files) = key;
 	}
+}
+
+/* The map may hand one over twice. */
+static void files_sort(struct top_sample *sample)
+{
+	size_t kept = 0;
+
+	if (sample->files.count)
+		qsort(sample->files.at, sample->files.count, sizeof(*sample->files.at),
+		      top_file_order);
+	for (size_t i = 0; i < sample->files.count; i++)
+		if (!kept || top_file_order(&sample->files.at[kept - 1], &sample->files.at[i]) != 0)
+			sample->files.at[kept++] = sample->files.at[i];
+	sample->files.count = kept;
 }
 
 static bool files_take(const struct sampler *sampler, struct top_sample *sample,
 		       struct error *error)
 {
 	struct taking taking = {sampler, sample};
-	size_t kept = 0;
+	size_t counted;
 
 	mount_table_refresh(sampler->mounts);
 	if (sampler->watch && !watch_files(sampler->watch, file_take, &taking, error))
 		return false;
-	named_take(sampler, sample);
-	if (sample->files.count)
-		qsort(sample->files.at, sample->files.count, sizeof(*sample->files.at),
-		      top_file_order);
-	/* The map may hand one over twice. */
-	for (size_t i = 0; i < sample->files.count; i++)
-		if (!kept || top_file_order(&sample->files.at[kept - 1], &sample->files.at[i]) != 0)
-			sample->files.at[kept++] = sample->files.at[i];
-	sample->files.count = kept;
+	files_sort(sample);
+	counted = sample->files.count;
+	open_take(sampler, sample, counted);
+	named_take(sampler, sample, counted);
+	files_sort(sample);
 	return true;
 }
 
@@ -450,26 +500,17 @@ bool sampler_take(struct sampler *sampler, struct top_sample *sample, struct err
 
 /* ---- what is in memory ---- */
 
-/* A server that does not answer must not stop us: of such files we know what was counted. */
-static bool may_hang(const char *filesystem)
+void sampler_measure(const struct sampler *sampler, struct top_view *view, size_t rows,
+		     uint64_t budget_ns)
 {
-	static const char *const remote[] = {"nfs", "cifs", "smb",    "fuse", "ceph",
-					     "9p",  "afs",  "lustre", "gfs2", "ocfs2"};
+	const uint64_t end_ns = now_ns() + budget_ns;
 
-	for (size_t i = 0; filesystem && i < sizeof(remote) / sizeof(remote[0]); i++)
-		if (strncmp(filesystem, remote[i], strlen(remote[i])) == 0)
-			return true;
-	return false;
-}
-
-void sampler_measure(const struct sampler *sampler, struct top_view *view, size_t rows)
-{
-	for (size_t i = 0; i < view->files.count && i < rows; i++) {
+	for (size_t i = 0; i < view->files.count && i < rows && now_ns() < end_ns; i++) {
 		struct top_view_file *file = &view->files.at[i];
 		struct residency residency;
 
-		if (!file->total.is_named &&
-		    may_hang(mount_table_filesystem(sampler->mounts, file->total.device)))
+		if (!file->total.is_named && open_files_may_hang(mount_table_filesystem(
+						     sampler->mounts, file->total.device)))
 			continue;
 		if (!residency_look(&residency, file->total.path, file->total.ino))
 			continue;

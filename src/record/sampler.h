@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -32,8 +33,12 @@ void sampler_close(struct sampler *sampler); /* NULL is fine */
 /* Look. Free with top_sample_deinit(), also after a failure. */
 bool sampler_take(struct sampler *sampler, struct top_sample *sample, struct error *error);
 
-/* Ask the kernel of the first `rows` files of a view what is in memory of them. */
-void sampler_measure(const struct sampler *sampler, struct top_view *view, size_t rows);
+/*
+ * Ask the kernel of the first `rows` files of a view what is in memory of them, as far as the time goes:
+ * a page takes some 20 ns, and a file may have a billion. Of the others stands what was counted.
+ */
+void sampler_measure(const struct sampler *sampler, struct top_view *view, size_t rows,
+		     uint64_t budget_ns);
 
 /* What is looked at: "ext4 at /data", "/db"; "": the machine. */
 const char *sampler_target(const struct sampler *sampler);

@@ -629,8 +629,8 @@ static __noinline uint64_t read_begin(struct address_space *mapping, uint64_t in
 }
 
 /*
- * A step of a buffered read has found pages from `index` on; the read goes to `last`, perhaps beyond the
- * file's end. A read of many pages has several steps, each with its own index and the same last page.
+ * A step of a buffered read has found pages from `index` on; the read goes to `last`, that page included,
+ * perhaps beyond the file's end (Linux 6.12, filemap_get_pages()). A read of many pages has several steps, each with its own index and the same last page.
  */
 SEC("tp_btf/mm_filemap_get_pages")
 int BPF_PROG(pages_got, struct address_space *mapping, unsigned long index, unsigned long last)
@@ -794,7 +794,10 @@ int BPF_PROG(page_deleted, struct folio *folio)
 		COUNT(is_target, dropped, pages);
 	if (sweep.fresh)
 		COUNT(is_target, unused, sweep.fresh);
+	/* Of several that go at once the kernel's own number of pages changes afterwards: so ours is counted. */
 	file = bpf_map_lookup_elem(&files, &sweep.block.id);
+	if (!file && is_target)
+		file = file_of(inode, &sweep.block.id);
 	if (!file)
 		return 0;
 	__sync_fetch_and_add(&file->resident, -(int64_t)pages);

@@ -143,6 +143,18 @@ static void streams_line(FILE *out, const struct advice_remedy *remedy)
 	report_wrapped(out, line, TEXT_COLUMN + 17);
 }
 
+/* Of a thousandth of them nobody would notice. */
+static void inodes_line(FILE *out, const struct advice_remedy *remedy)
+{
+	char from[2 * SIZE_TEXT_BYTES], to[2 * SIZE_TEXT_BYTES];
+
+	if (remedy->inodes.is_known && fabs(remedy->inodes.changed - remedy->inodes.base) >= 100 &&
+	    fabs(remedy->inodes.changed - remedy->inodes.base) * 1000 >= remedy->inodes.base)
+		fprintf(out, "%*sinodes read again: %s %s %s\n", TEXT_COLUMN, "",
+			count_format(from, (uint64_t)remedy->inodes.base), glyph(GLYPH_ARROW),
+			count_format(to, (uint64_t)remedy->inodes.changed));
+}
+
 static void measured_line(FILE *out, const struct advice_remedy *remedy)
 {
 	char from[SIZE_TEXT_BYTES], to[SIZE_TEXT_BYTES], predicted[CHANGE_BYTES];
@@ -182,6 +194,7 @@ static void remedy_print(FILE *out, const struct advice_remedy *remedy, size_t p
 	}
 	streams_line(out, remedy);
 	longest_line(out, remedy);
+	inodes_line(out, remedy);
 	if (remedy->failure) {
 		fprintf(out, "%*sit fails: ", TEXT_COLUMN, "");
 		report_wrapped(out, remedy->failure, TEXT_COLUMN + 10);
@@ -305,14 +318,21 @@ static void base_print(FILE *out, const struct advice *advice)
 
 static void heading_print(FILE *out, const struct advice *advice, bool colour)
 {
-	char memory[SIZE_TEXT_BYTES], count[2 * SIZE_TEXT_BYTES], name[NAME_TEXT_BYTES];
+	char memory[SIZE_TEXT_BYTES], count[2 * SIZE_TEXT_BYTES], name[NAME_TEXT_BYTES],
+		machine[1200];
 	const char *slash = strrchr(advice->input, '/');
 
-	fprintf(out, "%s%s%s   %s ops   %s %s   policy %s   %s\n", colour ? "\033[1m" : "",
-		name_show(name, slash ? slash + 1 : advice->input, NAME_COLUMNS_MAX),
-		colour ? "\033[0m" : "", count_format(count, advice->op_count),
-		advice->is_cgroup ? "cgroup limit" : "memory",
-		size_format(memory, advice->memory_bytes), advice->policy, advice->filesystem);
+	name_show(name, slash ? slash + 1 : advice->input, NAME_COLUMNS_MAX);
+	count_format(count, advice->op_count);
+	snprintf(machine, sizeof(machine), "%s %s   policy %s   %s",
+		 advice->is_cgroup ? "cgroup limit" : "memory",
+		 size_format(memory, advice->memory_bytes), advice->policy, advice->filesystem);
+	fprintf(out, "%s%s%s   %s ops", colour ? "\033[1m" : "", name, colour ? "\033[0m" : "",
+		count);
+	if (text_columns(name) + strlen(count) + 10 + text_columns(machine) > TABLE_WIDTH_MAX)
+		fprintf(out, "\n%*s%s\n", INDENT, "", machine);
+	else
+		fprintf(out, "   %s\n", machine);
 }
 
 static void confirm_print(FILE *out, const struct report_options *options, const char *places)
@@ -457,6 +477,7 @@ static json_t *remedy_json(const struct advice_remedy *remedy, size_t place)
 	json_object_set_new(json, "throughput", effect_json(&remedy->rate));
 	json_object_set_new(json, "p99_ns", effect_json(&remedy->p99));
 	json_object_set_new(json, "longest_ns", effect_json(&remedy->longest));
+	json_object_set_new(json, "inodes_reallocated", effect_json(&remedy->inodes));
 	json_object_set_new(json, "streams", streams);
 	json_object_set_new(json, "memory_bytes", json_number(remedy->memory_bytes));
 	json_object_set_new(json, "samples", json_number(remedy->sample_count));

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/glyph.h"
 #include "base/size.h"
 #include "report/name.h"
 
@@ -93,7 +94,7 @@ static struct top_amount file_ratio_ppm(const struct top_view *view,
 
 /* ---- pieces ---- */
 
-/* In ASCII: what is not is '?', "…" is '~'. */
+/* What is left of others' names is '?': our own glyphs are ASCII already (base/glyph.h). */
 static void ascii_make(char *text)
 {
 	char *to = text;
@@ -103,7 +104,7 @@ static void ascii_make(char *text)
 
 		while (((unsigned char)at[bytes] & 0xc0) == 0x80)
 			bytes++;
-		*to++ = (unsigned char)*at < 0x80 ? *at : strncmp(at, "…", 3) == 0 ? '~' : '?';
+		*to++ = (unsigned char)*at < 0x80 ? *at : '?';
 		at += bytes;
 	}
 	*to = '\0';
@@ -236,18 +237,17 @@ static void title_draw(struct top_screen *screen, const struct top_shown *shown)
 static void history_draw(struct top_screen *screen, const struct top_shown *shown, size_t column,
 			 size_t columns)
 {
-	static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-	static const char *const letters[] = {"_", ".", ":", "-", "=", "+", "*", "#"};
 	size_t count = shown->history_count < columns ? shown->history_count : columns;
 	char text[4 * TOP_COLUMNS_MAX] = "";
 
 	for (size_t i = 0; i < count; i++) {
 		uint32_t ppm = shown->history[shown->history_count - count + i];
-		size_t height = ppm == TOP_NO_RATIO ? 0 : (ppm * UINT64_C(7) + 500000) / 1000000;
+		unsigned int height =
+			ppm == TOP_NO_RATIO
+				? 0
+				: (unsigned int)((ppm * UINT64_C(7) + 500000) / 1000000);
 
-		strcat(text, ppm == TOP_NO_RATIO ? " "
-			     : shown->is_ascii   ? letters[height]
-						 : blocks[height]);
+		strcat(text, ppm == TOP_NO_RATIO ? " " : glyph_level(height));
 	}
 	put(screen, ROW_RATIO, column, TOP_PLAIN, "%s", text);
 }
@@ -272,7 +272,7 @@ static void ratio_draw(struct top_screen *screen, const struct top_shown *shown)
 			    rate_text(text, view, counted(view, view->counts.accesses)));
 	column = put_figure(screen, ROW_RATIO, column, "missed/s",
 			    rate_text(text, view, counted(view, view->counts.misses)));
-	if (column < screen->columns)
+	if (column < screen->columns && shown->history_count > 1)
 		history_draw(screen, shown, column, screen->columns - column);
 }
 
@@ -458,8 +458,8 @@ static const struct file_column file_columns[] = {
 	{"ASKED/S", 9, TOP_BY_ACCESSES, asked_text},
 	{"MISS/S", 8, TOP_BY_MISSES, missed_text},
 	{"HIT", 8, TOP_SORTS, hit_text},
-	{"AGAIN/S", 8, TOP_BY_REFAULTS, again_text},
-	{"EVICT/S", 8, TOP_BY_EVICTED, evicted_text},
+	{"AGAIN/S", 9, TOP_BY_REFAULTS, again_text},
+	{"EVICT/S", 9, TOP_BY_EVICTED, evicted_text},
 };
 enum { FILE_COLUMNS = sizeof(file_columns) / sizeof(file_columns[0]), PATH_COLUMNS_MIN = 24 };
 

@@ -31,7 +31,7 @@ struct top_shown {
 	enum top_sort sort;
 	bool is_paused, is_help;
 	bool has_keys; /* somebody can press them */
-	bool is_ascii; /* nothing but ASCII can be shown */
+	bool is_ascii; /* nothing but ASCII can be shown: not in names either */
 	/* past hit ratios in ppm, the last one last */
 	const uint32_t *history;
 	size_t history_count;

@@ -14,7 +14,7 @@
 #include "study/remedy.h"
 #include "study/remedy_source.h"
 
-enum { STREAMS = REMEDY_TARGETS_MAX + 1, MODES = 2, SEEDS_FIRST = 2, PAIRED_MAX = 3 };
+enum { STREAMS = REMEDY_TARGETS_MAX + 1, MODES = 2, SEEDS_FIRST = 2, PAIRED_MAX = 6 };
 
 /* Below a hundredth nothing is an effect; of two that are as near, the easier one goes first. */
 static const double notable = 0.01;
@@ -988,22 +988,36 @@ static void run_rest(struct advise *advise)
 
 /* ---- two at once ---- */
 
-/* Those that help most, each of another remedy, best first. */
+static bool is_among(const struct attempt *const *list, size_t count, const struct attempt *one)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i]->it.remedy == one->it.remedy)
+			return true;
+	return false;
+}
+
+/* Those that help most, each of another remedy, best first; of two as good the one that comes first on the shelf. */
 static size_t best_few(const struct advise *advise, const struct attempt *best[PAIRED_MAX])
 {
 	size_t count = 0;
 
 	while (count < PAIRED_MAX) {
 		const struct attempt *next = NULL;
+		double most = notable;
 
 		for (size_t i = 0; i < advise->attempts.count; i++) {
 			const struct attempt *one = advise->attempts.at[i];
-			bool is_known =
-				one->is_left_out || has_failed(advise, one) || one->score < notable;
 
-			for (size_t k = 0; k < count && !is_known; k++)
-				is_known = best[k]->it.remedy == one->it.remedy;
-			if (!is_known && (!next || one->score > next->score))
+			if (!one->is_left_out && !has_failed(advise, one) && one->score > most &&
+			    !is_among(best, count, one))
+				most = one->score;
+		}
+		for (size_t i = 0; i < advise->attempts.count && !next; i++) {
+			const struct attempt *one = advise->attempts.at[i];
+
+			if (!one->is_left_out && !has_failed(advise, one) &&
+			    one->score >= most - notable && one->score > notable &&
+			    !is_among(best, count, one))
 				next = one;
 		}
 		if (!next)
@@ -1035,7 +1049,7 @@ static void pair_add(struct advise *advise, const struct attempt *one, const str
 			job_add(advise, attempt, mode, seed);
 }
 
-/* Tried with everything, and told only if the two do more than the better of them. */
+/* The best with each of the next, tried with everything, and told only if the two do more than the better of them. */
 static struct attempt *pairs_run(struct advise *advise)
 {
 	const struct attempt *best[PAIRED_MAX];
@@ -1048,9 +1062,14 @@ static struct attempt *pairs_run(struct advise *advise)
 	for (size_t i = 0; i < advise->attempts.count; i++)
 		advise->attempts.at[i]->score = score_of(advise, advise->attempts.at[i]);
 	count = best_few(advise, best);
-	for (size_t i = 0; i < count; i++)
-		for (size_t k = i + 1; k < count; k++)
-			pair_add(advise, best[i], best[k]);
+	/* Where the best leaves nothing to be saved, a second one cannot do more. */
+	if (count && !advise->facts.keeps_time &&
+	    effect_of(advise, best[0], REREAD, SIZE_MAX).changed <
+		    notable * effect_of(advise, best[0], READ, SIZE_MAX).base &&
+	    advise->facts.totals.inodes_reallocated == 0)
+		return NULL;
+	for (size_t i = 1; i < count; i++)
+		pair_add(advise, best[0], best[i]);
 	jobs_run(advise);
 	for (size_t i = 0; i < advise->pairs.count && !is_interrupted(advise); i++) {
 		struct attempt *pair = advise->pairs.at[i];
@@ -1114,6 +1133,7 @@ static struct advice_remedy *tell(struct advise *advise, struct attempt *attempt
 		.rate = effect_of(advise, attempt, RATE, SIZE_MAX),
 		.p99 = effect_of(advise, attempt, P99, SIZE_MAX),
 		.longest = effect_of(advise, attempt, LONGEST, SIZE_MAX),
+		.inodes = effect_of(advise, attempt, INODES_AGAIN, SIZE_MAX),
 		.memory_bytes = attempt->it.memory_bytes,
 		.can_be_confirmed = remedy->can_be_confirmed,
 	};

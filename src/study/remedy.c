@@ -155,6 +155,10 @@ static bool policy_combine(const struct model_options *base, const struct remedy
 bool remedy_combine(const struct model_options *base, const struct remedy_try *one,
 		    const struct remedy_try *other, struct remedy_try *both)
 {
+	const char *touches = one->remedy->touches, *others = other->remedy->touches;
+
+	if (touches && others && strcmp(touches, others) == 0)
+		return false;
 	if (one->remedy == other->remedy || one->second || other->second ||
 	    (one->split_bytes && other->split_bytes) || one->targets & other->targets ||
 	    one->set_count + other->set_count > REMEDY_SETS_MAX)

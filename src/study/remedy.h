@@ -113,6 +113,8 @@ struct remedy {
 	 * sysctl counts whole, whatever has to be bought or moved to counts less.
 	 */
 	unsigned int ease;
+	/* What two remedies may change in different ways, and only one of them does: "readahead". NULL. */
+	const char *touches;
 	bool can_be_confirmed; /* the kernel machine can do it */
 
 	/*

@@ -275,8 +275,11 @@ static bool is_of_side(const struct remedy_source *source, const struct op *op, 
 {
 	const struct remedy_source_options *options = &source->options;
 
+	/* What is pinned is the others', as model_options.pinned_bytes is. */
+	if (op->kind == OP_PIN)
+		return options->side <= 0;
 	if (!options->side || op->kind == OP_EXISTS || op->kind == OP_EXISTS_SPARSE ||
-	    op->kind == OP_MKDIR || op->kind == OP_MARK)
+	    op->kind == OP_MKDIR || op->kind == OP_MARK || op_kind_is_of_no_file(op->kind))
 		return true;
 	return is_target(splits(options->attempt), target) == (options->side > 0);
 }

@@ -31,6 +31,7 @@ struct stack {
 	uint64_t *bits;
 	uint32_t *tree; /* of blocks, from 1 */
 	uint32_t times, now, blocks;
+	uint32_t oldest_word; /* no bit is set in a word before it */
 };
 
 static uint32_t place_of(const struct stack *stack, uint64_t key)
@@ -99,7 +100,7 @@ static void times_renumber(struct stack *stack)
 	stack->bits = memory_alloc(times / WORD_BITS, sizeof(*stack->bits));
 	stack->tree = memory_alloc(stack->blocks + 1, sizeof(*stack->tree));
 	memory_use_randomly(stack->id_at, times * sizeof(*id_at));
-	stack->now = 0;
+	stack->now = stack->oldest_word = 0;
 	while (stack->now < now)
 		bit_set(stack, stack->now++);
 }
@@ -242,6 +243,18 @@ void stack_forget(struct stack *stack, uint64_t key)
 	stack->time_of[id] = stack->free_id;
 	stack->free_id = id;
 	stack->count--;
+}
+
+void stack_forget_oldest(struct stack *stack)
+{
+	uint32_t time;
+
+	assert(stack->count > 0);
+	while (stack->bits[stack->oldest_word] == 0)
+		stack->oldest_word++;
+	time = stack->oldest_word * WORD_BITS +
+	       (uint32_t)__builtin_ctzll(stack->bits[stack->oldest_word]);
+	stack_forget(stack, stack->keys[stack->id_at[time]]);
 }
 
 uint64_t stack_count(const struct stack *stack)

@@ -26,6 +26,9 @@ uint64_t stack_access(struct stack *stack, uint64_t key);
 /* As if it had never been looked up. It is in there. */
 void stack_forget(struct stack *stack, uint64_t key);
 
+/* The same of the key whose last look-up is the longest ago; there is one. */
+void stack_forget_oldest(struct stack *stack);
+
 uint64_t stack_count(const struct stack *stack); /* keys */
 size_t stack_bytes(const struct stack *stack);
 

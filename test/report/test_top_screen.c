@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glyph.h"
 #include "base/memory.h"
 #include "base/size.h"
 #include "report/name.h"
@@ -115,16 +116,18 @@ static void a_screen_of_any_size_is_kept_to(void **state)
 			struct top_shown shown = shown_make(&view);
 
 			shown.is_ascii = kind & 1;
+			glyphs_use_ascii(shown.is_ascii);
 			shown.is_help = kind & 2;
 			shown.is_paused = kind & 4;
 			if (kind & 8)
-				shown.note = "this kernel does not have the tracepoints …";
+				shown.note = "this kernel does not have the tracepoints \xc3\xa4";
 			shown.sort = (enum top_sort)(kind % TOP_SORTS);
 			top_screen_draw(&screen, &shown, sizes[i][0], sizes[i][1]);
 			fits(&screen, shown.is_ascii);
 			top_screen_deinit(&screen);
 		}
 	}
+	glyphs_use_ascii(false);
 	top_view_deinit(&view);
 }
 

@@ -50,6 +50,7 @@ const struct remedy remedy_readahead = {
 	.summary = "the device's readahead window, up and down",
 	.risk = "it is every reader's of the device",
 	.ease = 90,
+	.touches = "readahead",
 	.can_be_confirmed = true,
 	.propose = propose,
 };
