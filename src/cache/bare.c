@@ -13,9 +13,21 @@ enum { LOAD_PERCENT = 68 };
 
 struct bare *bare_create(uint64_t pages, const struct policy *policy)
 {
+	struct policy_options options;
+
+	policy_options_preset(&options, policy);
+	return bare_create_with(pages, &options, 1);
+}
+
+struct bare *bare_create_with(uint64_t pages, const struct policy_options *options, uint64_t seed)
+{
 	struct bare *bare = memory_alloc(1, sizeof(*bare));
+	const struct policy *policy = options->policy;
 	struct page_queue *queue = &bare->queue;
-	uint64_t records = pages + (policy->ghosts_max ? policy->ghosts_max(pages) : 0);
+	/* What foresees has no records. */
+	uint64_t records = policy->foresee      ? 0
+			   : policy->ghosts_max ? pages + policy->ghosts_max(pages)
+						: pages;
 	uint32_t heads = policy_list_count(policy);
 	size_t slots = (size_t)(records + heads);
 
@@ -29,7 +41,12 @@ struct bare *bare_create(uint64_t pages, const struct policy *policy)
 	bare->lines =
 		(struct bare_line *)(((uintptr_t)bare->lines_memory + sizeof(*bare->lines) - 1) &
 				     ~(uintptr_t)(sizeof(*bare->lines) - 1));
-	*queue = (struct page_queue){.capacity = (uint32_t)pages, .slots = heads, .bare = bare};
+	memcpy(bare->options, options->own, sizeof(bare->options));
+	*queue = (struct page_queue){.capacity = (uint32_t)pages,
+				     .slots = heads,
+				     .options = bare->options,
+				     .seed = seed,
+				     .bare = bare};
 	queue->pages = memory_alloc(slots, sizeof(*queue->pages));
 	memory_use_randomly(bare->lines_memory, bare->line_count * sizeof(*bare->lines));
 	memory_use_randomly(queue->pages, slots * sizeof(*queue->pages));
@@ -46,6 +63,12 @@ struct bare *bare_create(uint64_t pages, const struct policy *policy)
 	if (policy->init)
 		policy->init(queue);
 	return bare;
+}
+
+void bare_foresee(struct bare *bare, const struct future *future)
+{
+	assert(bare->policy->foresee && !bare->queue.state);
+	bare->queue.state = bare->policy->foresee(future);
 }
 
 void bare_destroy(struct bare *bare)
@@ -122,6 +145,9 @@ void bare_check(const struct bare *bare)
 	const struct policy *policy = bare->policy;
 	uint32_t listed = 0, indexed = 0, ghosts = 0;
 
+	assert(bare->queue.resident <= bare->queue.capacity);
+	if (policy->foresee) /* no lists, no index */
+		return;
 	for (uint32_t head = 0; head < policy_list_count(policy); head++)
 		for (uint32_t slot = pages[head].next; slot != head; slot = pages[slot].next) {
 			assert(pages[pages[slot].next].prev == slot);
@@ -135,7 +161,6 @@ void bare_check(const struct bare *bare)
 	assert(listed == indexed && listed == bare->queue.resident + bare->queue.ghosts);
 	assert(ghosts == bare->queue.ghosts);
 	assert(listed + bare->queue.free_count + policy_list_count(policy) == bare->queue.slots);
-	assert(bare->queue.resident <= bare->queue.capacity);
 	if (policy->check)
 		policy->check(&bare->queue);
 }

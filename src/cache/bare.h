@@ -22,7 +22,15 @@ struct bare; /* opaque; bare_loop.h is for policies */
  * A cache of `pages` pages (1 .. 2^30). `policy` must be a queue policy. Free with bare_destroy().
  */
 struct bare *bare_create(uint64_t pages, const struct policy *policy);
+/* With its options set, and the seed of what it draws by lot (1 otherwise). */
+struct bare *bare_create_with(uint64_t pages, const struct policy_options *options, uint64_t seed);
 void bare_destroy(struct bare *bare);
+
+/*
+ * A policy that foresees needs this once, before it is asked anything. `future` is settled, holds
+ * all the keys that will be looked up, in order, and outlives `bare`.
+ */
+void bare_foresee(struct bare *bare, const struct future *future);
 
 /* Look up all keys in order. Returns how many missed. */
 uint64_t bare_access(struct bare *bare, const uint64_t *keys, size_t count);

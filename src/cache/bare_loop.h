@@ -34,6 +34,7 @@ static_assert(sizeof(struct bare_line) == 64, "one cache line");
 struct bare {
 	const struct policy *policy;
 	struct page_queue queue;
+	uint32_t options[POLICY_OPTIONS_MAX];
 	struct bare_line *lines;
 	void *lines_memory;
 	uint32_t line_count;
@@ -90,13 +91,13 @@ static inline uint32_t bare_find_in(const struct bare *bare, const struct bare_l
 }
 
 /*
- * Where the processor has newer instructions (bits counted, tags spread over a register, in one), a
+ * Where the processor spreads a byte over a register in one instruction, and has wide registers, a
  * clone of the loop uses them. Which clone it is, is asked of the processor before a sanitizer has
  * set itself up: none there.
  */
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&                \
 	!defined(__SANITIZE_THREAD__)
-#define BARE_CLONES __attribute__((target_clones("arch=haswell", "default")))
+#define BARE_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define BARE_CLONES
 #endif
@@ -233,6 +234,24 @@ static inline void queue_prefetch_neighbours(const struct page_queue *queue, uin
 {
 	prefetch_write(&queue->pages[queue->pages[slot].prev]);
 	prefetch_write(&queue->pages[queue->pages[slot].next]);
+}
+
+/*
+ * `slot` goes from the old end of its list: the next one will before long. Its line of the index is
+ * asked for, and the record of the one after it. Returns the next one's hash.
+ */
+static inline uint64_t queue_prefetch_next(const struct page_queue *queue, uint32_t slot)
+{
+	const struct page *pages = queue->pages;
+	uint32_t next = pages[slot].prev;
+	uint64_t hash;
+
+	prefetch_write(&pages[pages[next].prev]);
+	if (queue->cache)
+		return 0;
+	hash = bare_hash(pages[next].key);
+	prefetch_write(&queue->bare->lines[bare_line_of(queue->bare, hash)]);
+	return hash;
 }
 
 /* ---- the loop ---- */

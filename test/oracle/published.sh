@@ -1,7 +1,7 @@
 # If this fails, a policy is not what its name says, or a trace's reader gives other requests than
 # the trace holds: the misses differ from the published counts, which were not made with our code.
 #
-# Each row of expected.csv for LRU, FIFO, CLOCK, SIEVE, ARC, S3-FIFO and 2Q must be matched exactly,
+# Each row of expected.csv for LRU, FIFO, CLOCK, SIEVE, ARC, S3-FIFO, 2Q and MIN (which is opt) must be matched exactly,
 # whatever format the trace is in; LIRS within 0.2 %, for the reason that policy/lirs.c gives. The
 # traces are other people's and not in this tree.
 source test/tap.bash
@@ -9,11 +9,12 @@ source test/tap.bash
 traces=${REFAULT_SHARED:-../shared}/traces
 [ -r "$traces/expected.csv" ] || skip_all "no $traces/expected.csv: the published counts are not on this machine"
 
-grep '^[^,]*,\(LRU\|FIFO\|CLOCK\|SIEVE\|ARC\|S3-FIFO\|2Q\|LIRS\),' "$traces/expected.csv" >"$scratch/rows"
+grep '^[^,]*,\(LRU\|FIFO\|CLOCK\|SIEVE\|ARC\|S3-FIFO\|2Q\|LIRS\|MIN\),' "$traces/expected.csv" >"$scratch/rows"
 [ -s "$scratch/rows" ] || skip_all "$traces/expected.csv has no rows"
 # Where each request is to be one look-up, by its start, the name says so.
 while IFS=, read -r name policy pages requests misses; do
-	file=${name%@*} options=()
+	file=${name%@*} options=() ours=${policy,,}
+	[ "$policy" = MIN ] && ours=opt
 	[ "${name#*@}" = lbn ] && options=(--key lbn)
 	[ "${file%%.*}" = w106 ] && options=(--format u32)
 	if [ ! -r "$traces/$file" ]; then
@@ -21,7 +22,7 @@ while IFS=, read -r name policy pages requests misses; do
 		echo "ok $tap_count # SKIP $name, $policy, $pages pages: no $traces/$file"
 		continue
 	fi
-	"$REFAULT" replay "$traces/$file" "${options[@]}" --bare --pages "$pages" --policy "${policy,,}" --json >"$scratch/out" 2>"$scratch/err"
+	"$REFAULT" replay "$traces/$file" "${options[@]}" --bare --pages "$pages" --policy "$ours" --json >"$scratch/out" 2>"$scratch/err"
 	sum=$(sed -nE '/"totals"/,/\}/s/.*"page_(accesses|misses)": ([0-9]+).*/\2/p' "$scratch/out" | paste -s -d ' ')
 	[ "$sum" = "$requests $misses" ]
 	tap $? "$name, $policy, $pages pages: $misses of $requests missed"
