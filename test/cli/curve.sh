@@ -68,8 +68,8 @@ subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
 }
 if [ "${REFAULT_FLAVOUR:-plain}" = plain ]; then
-	rows 40000 | "$REFAULT" import - -o "$scratch/short.rft" >/dev/null
-	rows 800000 | "$REFAULT" import - -o "$scratch/long.rft" >/dev/null
+	rows 20000 | "$REFAULT" import - -o "$scratch/short.rft" >/dev/null
+	rows 400000 | "$REFAULT" import - -o "$scratch/long.rft" >/dev/null
 	for how in 'replay --cgroup-limit 16MiB --no-store' 'replay --bare --pages 4096 --policy lru --no-store' \
 		'sweep --bare --pages 4096 --policy lru --no-store --trace-memory 1KiB' 'curve' 'curve --sample-size 1000'; do
 		set -- $how
