@@ -4,6 +4,7 @@
 #include "cache/cache.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "cache/cache_private.h"
 
@@ -99,6 +100,15 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 			    READAHEAD_PAGES_MAX / 2 * 4);
 		return NULL;
 	}
+	if (policy->policy->foresee) {
+		error_input(
+			error,
+			"policy %s must know which pages will be asked for, and what a whole "
+			"machine asks for depends on what it keeps: only the plain cache (--bare) "
+			"can have it",
+			policy->policy->name);
+		return NULL;
+	}
 	if (policy->policy->arc_rules && !config->filesystem->data_in_arc) {
 		error_input(error,
 			    "policy %s is how ZFS's own cache works, and needs the file system "
@@ -134,6 +144,9 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 	cache->queue.pages = memory_alloc(cache->page_capacity, sizeof(struct page));
 	for (uint32_t list = 0; list < LIST_COUNT; list++)
 		queue_init(cache->queue.pages, list);
+	memcpy(cache->policy_options, policy->own, sizeof(cache->policy_options));
+	cache->queue.options = cache->policy_options;
+	cache->queue.seed = config->seed;
 	cache_queue_init(cache);
 	if (cache->completes_at_once)
 		cache->flush_plan = memory_alloc(1, sizeof(*cache->flush_plan));

@@ -94,6 +94,7 @@ struct cache_config {
 	 * access a use.
 	 */
 	bool bare;
+	uint64_t seed; /* of what a policy draws by lot */
 };
 
 enum { CACHE_RECLAIM_STEP_PAGES = 32, CACHE_MEMORY_BYTES_MIN = 4 << 20 };

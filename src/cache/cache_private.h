@@ -358,6 +358,7 @@ struct cache {
 	struct cache_filesystem filesystem;
 	struct rules rules;
 	struct page_queue queue; /* .pages is the page array */
+	uint32_t policy_options[POLICY_OPTIONS_MAX];
 	/* By list: how far the oldest pages have been asked for ahead of the next scan. A hint. */
 	uint32_t scouts[LIST_COUNT];
 	uint32_t page_capacity, page_count, free_slot;

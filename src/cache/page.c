@@ -296,6 +296,8 @@ uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, ui
 			   : cache->charge_always       ? CHARGE_ALWAYS
 							: CHARGE_RETRY)) {
 		if (ghost) {
+			if (cache->policy->lost)
+				cache->policy->lost(&cache->queue);
 			page_slot_free(cache, ghost);
 			cache_ghost_uncharge(cache);
 		}

@@ -41,6 +41,7 @@ static_assert(sizeof(struct page) == 16, "a page record is 16 bytes");
 
 struct bare;
 struct cache;
+struct future; /* cache/future.h */
 struct scan;
 
 /*
@@ -62,6 +63,9 @@ struct page_queue {
 	uint32_t ghosts;   /* records of pages that left */
 	uint32_t slots;    /* numbers handed out so far, the heads' too; some may be free */
 	uint32_t spared;   /* victims that could not go, since this reclaim began */
+
+	const uint32_t *options; /* values, in the order of the policy's */
+	uint64_t seed;           /* of what is drawn by lot */
 
 	/* the engines' own */
 	uint32_t free_slot; /* chained by next, the last freed first */
@@ -132,7 +136,8 @@ struct policy {
 	 * it cannot go now. There pages come in ahead of their first use, too: as for one that came
 	 * in for it, that first use is not told, unless the policy sees_first_use.
 	 */
-	uint32_t list_count; /* 0: 1 */
+	const struct policy_option *options; /* ended by one without a name; or none */
+	uint32_t list_count;                 /* 0: 1 */
 	uint32_t slot_bytes, state_bytes;
 	bool has_marks;    /* all 0 for a page that enters: a victim's must be */
 	bool takes_folios; /* a record may be many pages: for policies that do not count them */
@@ -153,6 +158,8 @@ struct policy {
 	bool (*is_ghost)(const struct page_queue *queue, uint32_t slot);
 	/* A ghost's page was asked for: take the ghost off its list; it is in none until enter. */
 	void (*back)(struct page_queue *queue, uint32_t slot);
+	/* What came back does not enter after all: it could not be paid for; or nothing. */
+	void (*lost)(struct page_queue *queue);
 	/* A page without a record was asked for; or nothing. */
 	void (*miss)(struct page_queue *queue);
 	/* Which resident page goes? There is one. It stays in its list for the moment. */
@@ -177,10 +184,24 @@ struct policy {
 	 * the record in all likelihood, or 0; or nothing.
 	 */
 	void (*prefetch)(const struct page_queue *queue, uint32_t slot, uint64_t hash);
+	/*
+	 * Hints for the plain cache: how many lists, from list 0 on, give their oldest records (4 at
+	 * most; 0: no matter); and what else goes in turn, if not those: the record that goes after
+	 * this one, or, after 0, first.
+	 */
+	uint32_t tail_count;
+	uint32_t (*older)(const struct page_queue *queue, uint32_t tail, uint32_t slot);
 	/* Assert what must hold; or nothing. */
 	void (*check)(const struct page_queue *queue);
 	/* The plain cache's loop with this policy built in (bare_loop.h). Returns the misses. */
 	uint64_t (*bare_run)(struct bare *bare, const uint64_t *keys, size_t count);
+
+	/*
+	 * Policies that must know the future (opt): the plain cache's state, made of it before the
+	 * first request is carried out; freed with memory_free(). They have no lists, and of the
+	 * rest only bare_run.
+	 */
+	void *(*foresee)(const struct future *future);
 
 	/* scan policies */
 	const struct switches *preset;

@@ -29,6 +29,7 @@ const struct policy policy_lru = {
 	.victim = lru_victim,
 	.takes_folios = true,
 	.sees_first_use = true,
+	.tail_count = 1,
 	.bare_run = lru_bare_run,
 };
 

@@ -40,7 +40,7 @@ const struct policy *policy_at(size_t index)
 const struct policy *policy_of_pages_at(size_t index)
 {
 	for (size_t i = 0; i < POLICY_COUNT; i++)
-		if (!policies[i]->arc_rules && index-- == 0)
+		if (!policies[i]->foresee && !policies[i]->arc_rules && index-- == 0)
 			return policies[i];
 	return NULL;
 }
@@ -67,6 +67,18 @@ bool policy_has_switches(const struct policy *policy)
 struct switches policy_preset(const struct policy *policy)
 {
 	return policy->preset ? *policy->preset : *policies[0]->preset;
+}
+
+const struct policy_option *policy_own_options(const struct policy *policy)
+{
+	return policy->options;
+}
+
+void policy_options_preset(struct policy_options *options, const struct policy *policy)
+{
+	*options = (struct policy_options){.policy = policy, .switches = policy_preset(policy)};
+	for (size_t i = 0; policy->options && policy->options[i].name; i++)
+		options->own[i] = policy->options[i].preset;
 }
 
 const char *switch_name(enum switch_id id)
@@ -123,6 +135,7 @@ static bool unknown(struct error *error, const char *what, const struct nearest 
 bool policy_options_set(struct policy_options *options, const char *key_and_value,
 			struct error *error)
 {
+	const struct policy_option *own = options->policy->options;
 	const char *equals = strchr(key_and_value, '='), *word;
 	struct nearest nearest;
 	size_t key_bytes, bytes;
@@ -134,6 +147,21 @@ bool policy_options_set(struct policy_options *options, const char *key_and_valu
 	key_bytes = (size_t)(equals - key_and_value);
 	snprintf(key, sizeof(key), "%.*s", (int)key_bytes, key_and_value);
 	nearest = (struct nearest){.wanted = key};
+	for (size_t i = 0; own && own[i].name; i++) {
+		uint64_t number;
+
+		nearest_offer(&nearest, own[i].name);
+		if (strcmp(key, own[i].name) != 0)
+			continue;
+		if (!number_parse(&number, equals + 1, own[i].name, error))
+			return error_context(error, "policy %s", options->policy->name);
+		if (number < own[i].low || number > own[i].high)
+			return error_input(error, "policy %s: %s=%s: expected %u..%u",
+					   options->policy->name, key, equals + 1, own[i].low,
+					   own[i].high);
+		options->own[i] = (uint32_t)number;
+		return true;
+	}
 	for (int id = 0; id < SWITCH_COUNT; id++) {
 		nearest_offer(&nearest, infos[id].name);
 		if (strlen(infos[id].name) != key_bytes ||
@@ -183,8 +211,7 @@ static bool policy_find(struct policy_options *options, const char *text, size_t
 		nearest_offer(&nearest, policies[i]->name);
 		if (strcmp(name, policies[i]->name) != 0)
 			continue;
-		*options = (struct policy_options){.policy = policies[i],
-						   .switches = policy_preset(policies[i])};
+		policy_options_preset(options, policies[i]);
 		return true;
 	}
 	return unknown(error, "policy", &nearest);
@@ -197,8 +224,7 @@ bool policy_options_parse(struct policy_options *options, const char *text, stru
 
 	if (strlen(text) >= 4096)
 		return error_input(error, "policy: too long");
-	*options = (struct policy_options){.policy = policies[0],
-					   .switches = policy_preset(policies[0])};
+	policy_options_preset(options, policies[0]);
 	if (!*text)
 		return true;
 	if (!memchr(text, '=', bytes)) {
@@ -223,9 +249,14 @@ bool policy_options_parse(struct policy_options *options, const char *text, stru
 
 const char *policy_options_format(char *text, size_t bytes, const struct policy_options *options)
 {
+	const struct policy_option *own = options->policy->options;
 	struct switches preset = policy_preset(options->policy);
 	size_t used = (size_t)snprintf(text, bytes, "%s", options->policy->name);
 
+	for (size_t i = 0; own && own[i].name && used < bytes; i++)
+		if (options->own[i] != own[i].preset)
+			used += (size_t)snprintf(text + used, bytes - used, ",%s=%u", own[i].name,
+						 options->own[i]);
 	for (int id = 0; id < SWITCH_COUNT && used < bytes; id++) {
 		char value[32];
 

@@ -310,6 +310,7 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 		.device_io_pages = options->filesystem->device_io_pages,
 		.completes_at_once = true,
 		.writes_take_time = options->device != NULL,
+		.seed = options->seed,
 	};
 	bool done = false;
 
