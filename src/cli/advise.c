@@ -359,8 +359,7 @@ out:
 }
 
 static const char *const usage[] = {
-	"advise TRACE (--memory SIZE | --cgroup-limit SIZE) [--device NAME] [--only REMEDY[,...]] "
-	"[--json]",
+	"advise TRACE (--memory SIZE | --cgroup-limit SIZE) [--device NAME] [--only REMEDY[,...]]",
 	"advise SCENARIO [--set KEY=VALUE]... [--only REMEDY[,...]] [--json]",
 	"advise RUN [--only REMEDY[,...]] [--json]",
 	"advise TRACE|SCENARIO ... --confirm [--places N[,...]]",
