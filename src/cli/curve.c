@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/glyph.h"
 #include "base/size.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
@@ -259,7 +260,7 @@ static bool answer(const struct plan *plan, const struct miss_curves *curves, st
 		.sampled_pages = curves->sampled_pages,
 		.seed = plan->options.seed,
 		.passes = curves->passes,
-		.is_ascii = arguments->ascii,
+		.is_ascii = arguments->ascii || glyphs_environment_is_ascii(),
 		.colour = command_may_colour(stdout),
 	};
 	bool done;
@@ -271,6 +272,8 @@ static bool answer(const struct plan *plan, const struct miss_curves *curves, st
 						.mean_error = curves->curves[i].mean_error,
 						.knee = curves->curves[i].knee,
 						.failure = curves->curves[i].failure};
+	if (arguments->ascii)
+		glyphs_use_ascii(true);
 	done = !arguments->svg || svg_write(arguments->svg, &drawing, error);
 	if (done && arguments->csv)
 		miss_curve_csv(stdout, &drawing);

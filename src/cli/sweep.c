@@ -888,7 +888,11 @@ static bool trace_run(struct run *run, const struct cell *cell, struct cell_prog
 	struct result result;
 	bool done;
 
-	if (!machine_make(plan, cell, &model, &device, error))
+	/* A device's reader is another's library. */
+	pthread_mutex_lock(&run->mutex);
+	done = machine_make(plan, cell, &model, &device, error);
+	pthread_mutex_unlock(&run->mutex);
+	if (!done)
 		return false;
 	source = cell_source(run, error);
 	streams = model.streams;

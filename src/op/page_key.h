@@ -2,7 +2,7 @@
  * page_key: what a plain cache looks up, from an op
  *
  * A page is named by its file and its number in it, as one number; a request of a block trace can be one
- * thing, named by its start. All that asks a plain cache, or counts what it would be asked, asks here.
+ * thing, named by its start. Who counts what a plain cache would be asked asks here; who asks it (machine/model/bare_run.c) says the same in a faster loop.
  */
 #ifndef REFAULT_OP_PAGE_KEY_H
 #define REFAULT_OP_PAGE_KEY_H

@@ -228,6 +228,12 @@ static double square_value(const struct square *square)
 		       : (double)NAN;
 }
 
+/* What nobody can follow, as it knows what comes: beside it, the best of the others is marked. */
+static bool is_bound(const struct row *row)
+{
+	return row->policy && strcmp(row->policy, "opt") == 0;
+}
+
 /* Is it as good as any of its size, and is any worse? */
 static bool is_best(const struct sweep_view *view, const struct grid *grid, size_t row, size_t size)
 {
@@ -235,9 +241,13 @@ static bool is_best(const struct sweep_view *view, const struct grid *grid, size
 	double sign = metric_more_is_better(&view->metric) ? -1 : 1;
 	bool any_worse = false;
 
+	if (is_bound(&grid->rows.at[row]))
+		return false;
 	for (size_t i = 0; i < grid->rows.count; i++) {
 		double other = square_value(square_at(grid, i, size));
 
+		if (is_bound(&grid->rows.at[i]))
+			continue;
 		if (!isfinite(value) || (isfinite(other) && sign * other < sign * value))
 			return false;
 		any_worse |= isfinite(other) && other != value;

@@ -1,5 +1,6 @@
 # If this fails, a miss curve is another one than runs of the caches give, or depends on what it must not depend on.
 source test/tap.bash
+export LC_ALL=C.UTF-8
 
 {
 	echo 'time_ns,thread,op,path,offset,bytes'
@@ -17,6 +18,7 @@ value() { # POLICY PAGES: its misses
 exits 0 'a curve' curve
 says out 'different pages'
 says out 'Knee: 90 % of the re-reads are gone at'
+ok 'in a terminal without such characters, letters alone' bash -c '! LC_ALL=C "$0" curve "$1/t.csv" | LC_ALL=C grep -q "[^ -~]"' "$REFAULT" "$scratch"
 exits 0 'with letters alone' curve --ascii
 ok 'it is ASCII' bash -c '! grep -qP "[^\x00-\x7f]" "$0/out"' "$scratch"
 curve --pages 100..1600:x4 --policy lru,fifo,arc --csv >"$scratch/csv"
