@@ -6,10 +6,10 @@
 #include "cache/bare_loop.h"
 
 /*
- * Lines are 70 % full on average: one in fifty spills then, and a page's share of the index is 6.1
- * bytes.
+ * Lines are 68 % full on average: one page in fifty spills then, and a page's share of the index is
+ * 7.8 bytes.
  */
-enum { LOAD_PERCENT = 70 };
+enum { LOAD_PERCENT = 68 };
 
 struct bare *bare_create(uint64_t pages, const struct policy *policy)
 {
@@ -28,16 +28,12 @@ struct bare *bare_create_with(uint64_t pages, const struct policy_options *optio
 	uint64_t records = policy->foresee      ? 0
 			   : policy->ghosts_max ? pages + policy->ghosts_max(pages)
 						: pages;
-	uint32_t slot_bits = 1, heads = policy_list_count(policy);
-	size_t slots;
+	uint32_t heads = policy_list_count(policy);
+	size_t slots = (size_t)(records + heads);
 
 	assert(pages >= 1 && pages <= UINT64_C(1) << 30);
 	assert(policy->bare_run != NULL);
-	while ((UINT64_C(1) << slot_bits) < records + heads)
-		slot_bits++;
-	slots = (size_t)1 << slot_bits;
 	bare->policy = policy;
-	bare->slot_mask = (uint32_t)(slots - 1);
 	bare->slot_max = (uint32_t)(heads + records - 1);
 	bare->line_count = (uint32_t)(records * 100 / LOAD_PERCENT / BARE_LINE_ENTRIES + 2);
 	/* One line more, to begin at a multiple of its size. */
@@ -51,13 +47,9 @@ struct bare *bare_create_with(uint64_t pages, const struct policy_options *optio
 				     .options = bare->options,
 				     .seed = seed,
 				     .bare = bare};
-	/*
-	 * As many as a slot has numbers: a wrong guess (bare_guess()) reads a record that is not in
-	 * use, and untouched memory costs nothing.
-	 */
 	queue->pages = memory_alloc(slots, sizeof(*queue->pages));
 	memory_use_randomly(bare->lines_memory, bare->line_count * sizeof(*bare->lines));
-	memory_use_randomly(queue->pages, (records + heads) * sizeof(*queue->pages));
+	memory_use_randomly(queue->pages, slots * sizeof(*queue->pages));
 	if (policy->has_marks)
 		queue->marks = memory_alloc(slots / 64 + 1, sizeof(*queue->marks));
 	if (policy->slot_bytes)
@@ -92,46 +84,33 @@ void bare_destroy(struct bare *bare)
 	memory_free(bare);
 }
 
-void bare_index_insert(struct bare *bare, uint64_t hash, uint32_t slot)
+void bare_index_spill(struct bare *bare, uint32_t home, uint64_t hash, uint32_t slot)
 {
-	uint32_t home = bare_line_of(bare, hash), at = home, distance = 0;
-	struct bare_line *line = &bare->lines[at];
+	struct bare_line *line;
+	uint32_t at = home, distance = 0;
 
-	while (line->count == BARE_LINE_ENTRIES) {
+	do {
 		at = at + 1 == bare->line_count ? 0 : at + 1;
 		line = &bare->lines[at];
 		distance++;
-	}
-	line->entry[line->count++] = ((uint32_t)hash & ~bare->slot_mask) | slot;
-	if (distance > 0) {
-		assert(distance <= UINT8_MAX && bare->lines[home].spilled < UINT16_MAX);
-		bare->lines[home].spilled++;
-		if (bare->lines[home].reach < distance)
-			bare->lines[home].reach = (uint8_t)distance;
-	}
+	} while (line->count == BARE_LINE_ENTRIES);
+	bare_line_put(line, hash, slot);
+	assert(distance <= UINT8_MAX && bare->lines[home].spilled < UINT16_MAX);
+	bare->lines[home].spilled++;
+	if (bare->lines[home].reach < distance)
+		bare->lines[home].reach = (uint8_t)distance;
 }
 
-void bare_index_remove(struct bare *bare, uint64_t key, uint32_t slot)
+void bare_index_unspill(struct bare *bare, uint32_t home, uint64_t hash, uint32_t slot)
 {
-	uint64_t hash = bare_hash(key);
-	uint32_t home = bare_line_of(bare, hash), at = home;
-	uint32_t entry = ((uint32_t)hash & ~bare->slot_mask) | slot;
+	uint32_t at = home, distance = 0;
 
-	for (uint32_t distance = 0;; distance++) {
-		struct bare_line *line = &bare->lines[at];
-
-		for (uint32_t i = 0; i < line->count; i++) {
-			if (line->entry[i] != entry)
-				continue;
-			line->entry[i] = line->entry[--line->count];
-			line->entry[line->count] = 0; /* bare_guess() looks at all of them */
-			if (distance > 0 && --bare->lines[home].spilled == 0)
-				bare->lines[home].reach = 0;
-			return;
-		}
-		assert(distance <= bare->lines[home].reach);
+	do {
+		assert(distance++ < bare->lines[home].reach);
 		at = at + 1 == bare->line_count ? 0 : at + 1;
-	}
+	} while (!bare_line_remove(&bare->lines[at], hash, slot));
+	if (--bare->lines[home].spilled == 0)
+		bare->lines[home].reach = 0;
 }
 
 uint64_t bare_access(struct bare *bare, const uint64_t *keys, size_t count)

@@ -184,6 +184,13 @@ struct policy {
 	 * the record in all likelihood, or 0; or nothing.
 	 */
 	void (*prefetch)(const struct page_queue *queue, uint32_t slot, uint64_t hash);
+	/*
+	 * Hints for the plain cache: how many lists, from list 0 on, give their oldest records (4 at
+	 * most; 0: no matter); and what else goes in turn, if not those: the record that goes after
+	 * this one, or, after 0, first.
+	 */
+	uint32_t tail_count;
+	uint32_t (*older)(const struct page_queue *queue, uint32_t tail, uint32_t slot);
 	/* Assert what must hold; or nothing. */
 	void (*check)(const struct page_queue *queue);
 	/* The plain cache's loop with this policy built in (bare_loop.h). Returns the misses. */

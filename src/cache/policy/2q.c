@@ -137,6 +137,7 @@ const struct policy policy_2q = {
 	.forget = two_queues_forget,
 	.prefetch = two_queues_prefetch,
 	.check = two_queues_check,
+	.tail_count = 3,
 	.bare_run = two_queues_bare_run,
 };
 

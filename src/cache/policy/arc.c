@@ -213,6 +213,7 @@ const struct policy policy_arc = {
 	.forget = arc_forget,
 	.prefetch = arc_prefetch,
 	.check = arc_check,
+	.tail_count = 4,
 	.bare_run = arc_bare_run,
 };
 

@@ -40,6 +40,7 @@ const struct policy policy_clock = {
 	.use = clock_use,
 	.victim = clock_victim,
 	.takes_folios = true,
+	.tail_count = 1,
 	.bare_run = clock_bare_run,
 };
 

@@ -30,6 +30,7 @@ const struct policy policy_fifo = {
 	.use = fifo_use,
 	.victim = fifo_victim,
 	.takes_folios = true,
+	.tail_count = 1,
 	.bare_run = fifo_bare_run,
 };
 

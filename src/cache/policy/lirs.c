@@ -75,7 +75,7 @@ static inline void side_unlink(struct page_queue *queue, uint32_t slot)
 
 static uint64_t lirs_ghosts_max(uint64_t pages)
 {
-	return 2 * pages + 1;
+	return pages + (pages / 100 ? pages / 100 : 1) + 1;
 }
 
 static void lirs_init(struct page_queue *queue)
@@ -276,6 +276,14 @@ static inline void lirs_forget(struct page_queue *queue, uint32_t slot)
 	prune(queue);
 }
 
+/* The two sides, and the stack. */
+static inline uint32_t lirs_older(const struct page_queue *queue, uint32_t tail, uint32_t slot)
+{
+	if (tail > GHOSTS)
+		return queue->pages[slot].prev;
+	return own(queue, slot ? slot : tail)->prev;
+}
+
 static inline void lirs_prefetch(const struct page_queue *queue, uint32_t slot, uint64_t hash)
 {
 	(void)hash;
@@ -329,6 +337,8 @@ const struct policy policy_lirs = {
 	.forget = lirs_forget,
 	.prefetch = lirs_prefetch,
 	.check = lirs_check,
+	.tail_count = GHOSTS + 2,
+	.older = lirs_older,
 	.bare_run = lirs_bare_run,
 };
 

@@ -17,10 +17,7 @@ static inline void lru_use(struct page_queue *queue, uint32_t slot)
 
 static inline uint32_t lru_victim(struct page_queue *queue)
 {
-	uint32_t oldest = queue->pages[0].prev;
-
-	(void)queue_prefetch_next(queue, oldest);
-	return oldest;
+	return queue->pages[0].prev;
 }
 
 static uint64_t lru_bare_run(struct bare *bare, const uint64_t *keys, size_t count);
@@ -32,6 +29,7 @@ const struct policy policy_lru = {
 	.victim = lru_victim,
 	.takes_folios = true,
 	.sees_first_use = true,
+	.tail_count = 1,
 	.bare_run = lru_bare_run,
 };
 

@@ -157,6 +157,7 @@ const struct policy policy_s3fifo = {
 	.enter = s3fifo_enter,
 	.forget = s3fifo_forget,
 	.check = s3fifo_check,
+	.tail_count = 3,
 	.bare_run = s3fifo_bare_run,
 };
 

@@ -63,6 +63,16 @@ static inline void sieve_spare(struct page_queue *queue, uint32_t slot)
 	queue_push(queue->pages, 0, slot);
 }
 
+static inline uint32_t sieve_older(const struct page_queue *queue, uint32_t tail, uint32_t slot)
+{
+	const struct state *state = queue->state;
+
+	(void)tail;
+	if (slot == 0 && state->hand)
+		return state->hand;
+	return queue->pages[slot].prev;
+}
+
 static uint64_t sieve_bare_run(struct bare *bare, const uint64_t *keys, size_t count);
 
 const struct policy policy_sieve = {
@@ -75,6 +85,8 @@ const struct policy policy_sieve = {
 	.victim = sieve_victim,
 	.spare = sieve_spare,
 	.forget = sieve_forget,
+	.tail_count = 1,
+	.older = sieve_older,
 	.bare_run = sieve_bare_run,
 };
 

@@ -44,6 +44,8 @@ struct run {
 	uint64_t keys[KEY_BATCH];
 	size_t key_count;
 	uint32_t stream; /* whose the keys are */
+	/* The last access whose stream had to be looked up; stream 0: none yet. */
+	uint32_t last_path, last_thread, last_stream;
 	struct counted streams[STREAM_COUNT_MAX + 1];
 	ARRAY(struct result_mark) marks;
 };
@@ -116,29 +118,18 @@ static bool future_fits(const struct run *run, struct error *error)
 		FUTURE_REQUEST_BYTES, (unsigned long long)run->future_max);
 }
 
-/* What looks pages up; O_DIRECT goes past any cache. */
-static bool is_access(const struct op *op)
-{
-	switch ((enum op_kind)op->kind) {
-	case OP_READ:
-	case OP_WRITE:
-	case OP_MMAP_READ:
-	case OP_MMAP_WRITE:
-	case OP_READ_DONTCACHE:
-	case OP_WRITE_DONTCACHE:
-		return true;
-	default:
-		return false;
-	}
-}
+/* What looks pages up; O_DIRECT goes past any cache. A bit each. */
+static const uint64_t accesses = UINT64_C(1) << OP_READ | UINT64_C(1) << OP_WRITE |
+				 UINT64_C(1) << OP_MMAP_READ | UINT64_C(1) << OP_MMAP_WRITE |
+				 UINT64_C(1) << OP_READ_DONTCACHE |
+				 UINT64_C(1) << OP_WRITE_DONTCACHE;
 
-static bool run_op(struct run *run, const struct op *op, enum bare_key key, struct error *error)
+static inline bool run_op(struct run *run, const struct op *op, enum bare_key key,
+			  struct error *error)
 {
-	uint64_t first = op->offset >> PAGE_SHIFT, last;
+	uint64_t first = op->offset >> PAGE_SHIFT, last, of_path;
 
-	if (!is_access(op))
-		return true;
-	if (op->bytes == 0)
+	if (!(accesses >> op->kind & 1) || op->bytes == 0)
 		return true;
 	last = (op->offset + op->bytes - 1) >> PAGE_SHIFT;
 	if (key == BARE_KEY_LBN)
@@ -155,22 +146,23 @@ static bool run_op(struct run *run, const struct op *op, enum bare_key key, stru
 			"bare mode: page %llu is beyond 2^38, the last that a kernel's policy "
 			"can be asked about here; the others can",
 			(unsigned long long)last);
-	for (uint64_t page = first; page <= last; page++) {
-		if (run->cache) {
+	if (run->cache) {
+		for (uint64_t page = first; page <= last; page++)
 			core_access(run, op->path, page);
-			continue;
-		}
+		return true;
+	}
+	/*
+	 * Pages beyond 2^40 (object ids) fold their high part over the path's: distinct up to 2^52
+	 * pages of 4096 paths.
+	 */
+	of_path = (uint64_t)op->path << 52 | (uint64_t)op->path >> 12 << KEY_PAGE_BITS;
+	for (uint64_t page = first; page <= last; page++) {
 		if (run->key_count == KEY_BATCH) {
 			flush(run);
 			if (!future_fits(run, error))
 				return false;
 		}
-		/*
-		 * Pages beyond 2^40 (object ids) fold their high part over the path's: distinct up
-		 * to 2^52 pages of 4096 paths.
-		 */
-		run->keys[run->key_count++] = page ^ ((uint64_t)op->path << 52 |
-						      (uint64_t)op->path >> 12 << KEY_PAGE_BITS);
+		run->keys[run->key_count++] = page ^ of_path;
 	}
 	return true;
 }
@@ -253,6 +245,21 @@ static void finish(struct run *run, char *const *names, uint32_t name_count, str
 	}
 }
 
+/* Whose op it is: by a map, mostly the same as the one before. */
+static inline uint32_t stream_of(struct run *run, const struct model_options *options,
+				 const struct op_source *source, const struct op *op)
+{
+	if (op->stream || !options->streams || op->kind == OP_MARK)
+		return op->stream;
+	if (!(accesses >> op->kind & 1))
+		return stream_map_get(options->streams, source->paths, op);
+	if (run->last_stream && op->path == run->last_path && op->thread == run->last_thread)
+		return run->last_stream;
+	run->last_path = op->path;
+	run->last_thread = op->thread;
+	return run->last_stream = stream_map_get(options->streams, source->paths, op);
+}
+
 bool model_bare_run(const struct model_options *options, uint64_t pages, enum bare_key key,
 		    struct op_source *source, struct result *result, struct error *error)
 {
@@ -297,11 +304,7 @@ bool model_bare_run(const struct model_options *options, uint64_t pages, enum ba
 		if (count == 0)
 			break;
 		for (size_t i = 0; i < count; i++) {
-			uint32_t stream =
-				ops[i].stream ? ops[i].stream
-				: options->streams && ops[i].kind != OP_MARK
-					? stream_map_get(options->streams, source->paths, &ops[i])
-					: 0;
+			uint32_t stream = stream_of(run, options, source, &ops[i]);
 
 			op_count++;
 			if (ops[i].kind == OP_MARK) {
