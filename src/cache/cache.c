@@ -43,6 +43,8 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 		.read_batch = v[SWITCH_read_batch],
 		.folios_on_read = SINCE(folios, SWITCH_folios_read),
 		.folios_on_write = SINCE(folios, SWITCH_folios_write),
+		.dirty_whole_folios =
+			v[SWITCH_folio_dirty] == 1 && fs->folios == CACHE_FOLIOS_EARLY,
 		.order_by_counter = v[SWITCH_folio_order] == 1,
 		.readahead_split = v[SWITCH_readahead] == 1,
 		.readahead_io_cap = v[SWITCH_readahead_io_cap] == 1,

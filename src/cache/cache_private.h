@@ -272,6 +272,7 @@ struct rules {
 	uint32_t open_file_bytes, transaction_blocks, journal_blocks, statistics_ops;
 	uint32_t charge_batch, read_batch, vfs_cache_pressure, dirty_background_percent,
 		dirty_limit_percent;
+	bool dirty_whole_folios;
 	uint64_t dirty_background_pages, dirty_limit_pages; /* 0: the percentages */
 	uint32_t shadow_shift;                              /* nodes kept: pages >> shift */
 	bool shadow_of_all; /* pages: all LRU and slab, or files only */

@@ -489,6 +489,12 @@ void folio_set_dirty(struct cache *cache, uint32_t slot, uint64_t first, uint64_
 	struct cache_file *file = &cache->files.at[id];
 
 	page->bits |= PAGE_DIRTY;
+	/* Without a state for each block: fs/iomap/buffered-io.c to 6.5 writes what is up to date of the folio. */
+	if (cache->rules.dirty_whole_folios) {
+		end = folio_end(cache, slot, first);
+		first = page_index_of(cache, page);
+		node = page->node;
+	}
 	for (uint64_t next; first < end; first = next) {
 		uint64_t base = first & ~(uint64_t)(NODE_PAGES - 1), dirty, count;
 		struct node_head *head;

@@ -15,7 +15,14 @@
 #include "report/shell.h"
 #include "report/table.h"
 
-enum { TITLE_COLUMNS = 38, PAYS_COLUMNS = 26, TEXT_COLUMN = 4, CHANGE_BYTES = 48 };
+enum {
+	TITLE_COLUMNS = 38,
+	TITLE_COLUMNS_TIME = 30,
+	PAYS_COLUMNS = 26,
+	PAYS_COLUMNS_TIME = 20,
+	TEXT_COLUMN = 4,
+	CHANGE_BYTES = 48
+};
 
 /* ---- a figure of a change ---- */
 
@@ -61,7 +68,8 @@ static void table_row(struct table *table, const struct advice *advice,
 
 	snprintf(number, sizeof(number), "%zu", place);
 	table_text(table, number);
-	table_text(table, name_show(text, remedy->title, TITLE_COLUMNS));
+	table_text(table, name_show(text, remedy->title,
+				    knows_time(advice) ? TITLE_COLUMNS_TIME : TITLE_COLUMNS));
 	if (remedy->verdict == ADVICE_FAILED || !remedy->reads.is_known) {
 		table_unknown(table);
 		table_unknown(table);
@@ -75,8 +83,10 @@ static void table_row(struct table *table, const struct advice *advice,
 			table_text(table, change_format(change, &remedy->p99));
 	}
 	table_text(table, remedy->verdict == ADVICE_FAILED ? "fails"
-			  : remedy->pays ? name_show(text, remedy->pays, PAYS_COLUMNS)
-					 : "nobody");
+			  : remedy->pays
+				  ? name_show(text, remedy->pays,
+					      knows_time(advice) ? PAYS_COLUMNS_TIME : PAYS_COLUMNS)
+				  : "nobody");
 }
 
 static void table_of(FILE *out, const struct advice *advice, bool colour, bool helps, size_t most)
@@ -143,6 +153,16 @@ static void streams_line(FILE *out, const struct advice_remedy *remedy)
 	report_wrapped(out, line, TEXT_COLUMN + 17);
 }
 
+static void written_line(FILE *out, const struct advice_remedy *remedy)
+{
+	char from[SIZE_TEXT_BYTES], to[SIZE_TEXT_BYTES];
+
+	if (remedy->writes.is_known && fabs(remedy->writes.change) >= 0.05)
+		fprintf(out, "%*swritten: %s %s %s\n", TEXT_COLUMN, "",
+			size_format(from, (uint64_t)remedy->writes.base), glyph(GLYPH_ARROW),
+			size_format(to, (uint64_t)remedy->writes.changed));
+}
+
 /* Of a thousandth of them nobody would notice. */
 static void inodes_line(FILE *out, const struct advice_remedy *remedy)
 {
@@ -193,6 +213,7 @@ static void remedy_print(FILE *out, const struct advice_remedy *remedy, size_t p
 		report_wrapped(out, text, TEXT_COLUMN);
 	}
 	streams_line(out, remedy);
+	written_line(out, remedy);
 	longest_line(out, remedy);
 	inodes_line(out, remedy);
 	if (remedy->failure) {

@@ -28,11 +28,14 @@ void shell_word(FILE *out, const char *text)
 	fputc('\'', out);
 }
 
-/* How long the word is that begins here: to a blank that is not quoted. */
+/* How long the word is that begins here: to a blank that is not quoted. A comment is one, to its end. */
 static size_t word_bytes(const char *text)
 {
 	char quote = '\0';
 	size_t bytes = 0;
+
+	if (text[0] == '#')
+		return strlen(text);
 
 	for (; text[bytes] && (quote || text[bytes] != ' '); bytes++) {
 		if (!quote && text[bytes] == '\\' && text[bytes + 1])

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/array.h"
 #include "study/key_set.h"
 #include "study/stack.h"
 
@@ -23,6 +23,21 @@ struct distances {
 	double hits[BUCKETS];
 };
 
+/*
+ * A stack of sampled pages, with a clock: how many look-ups missed the head, of all, and of this stack's pages. Between two look-ups of a page, that many of
+ * all to that many of the sample's tells how much of what came between is in the sample there and then, where the rate only tells it on the whole.
+ */
+struct ticks {
+	uint64_t all;
+	double sampled; /* scaled up by the rate of their time */
+};
+
+struct clocked {
+	struct stack *stack;
+	ARRAY(struct ticks) then; /* by id: at its last look-up */
+	double sampled;
+};
+
 struct sampled_key {
 	uint64_t hash, key;
 };
@@ -33,7 +48,8 @@ struct key_sample {
 	struct sampled_key *heap; /* max_keys: the largest hash first */
 	size_t heap_count;
 
-	struct stack *stack, *group_stacks[SAMPLE_GROUPS];
+	struct clocked whole, parts[SAMPLE_GROUPS];
+	uint64_t ticks;            /* look-ups that missed the head */
 	struct distances *classes; /* by class */
 	struct distances *groups;  /* by group, of its own stack */
 	struct sample_known known; /* of_class, scaled up */
@@ -123,10 +139,10 @@ struct key_sample *key_sample_create(double rate, uint64_t max_keys, uint64_t se
 	sample->max_keys = max_keys;
 	if (max_keys)
 		sample->heap = memory_alloc(max_keys + 1, sizeof(*sample->heap));
-	sample->stack = stack_create();
+	sample->whole.stack = stack_create();
 	sample->head = stack_create();
 	for (size_t i = 0; i < SAMPLE_GROUPS; i++)
-		sample->group_stacks[i] = stack_create();
+		sample->parts[i].stack = stack_create();
 	sample->classes = memory_alloc(SAMPLE_CLASSES, sizeof(*sample->classes));
 	sample->groups = memory_alloc(SAMPLE_GROUPS, sizeof(*sample->groups));
 	sample->bitmap = memory_alloc(BITMAP_BITS / 64, sizeof(*sample->bitmap));
@@ -134,15 +150,21 @@ struct key_sample *key_sample_create(double rate, uint64_t max_keys, uint64_t se
 	return sample;
 }
 
+static void clocked_deinit(struct clocked *clocked)
+{
+	stack_destroy(clocked->stack);
+	array_deinit(&clocked->then);
+}
+
 void key_sample_destroy(struct key_sample *sample)
 {
 	if (!sample)
 		return;
 	memory_free(sample->heap);
-	stack_destroy(sample->stack);
+	clocked_deinit(&sample->whole);
 	stack_destroy(sample->head);
 	for (size_t i = 0; i < SAMPLE_GROUPS; i++)
-		stack_destroy(sample->group_stacks[i]);
+		clocked_deinit(&sample->parts[i]);
 	memory_free(sample->classes);
 	memory_free(sample->groups);
 	memory_free(sample->bitmap);
@@ -216,21 +238,47 @@ static void shrink(struct key_sample *sample)
 	struct sampled_key largest = heap_pop(sample);
 
 	sample->threshold = largest.hash - 1;
-	stack_forget(sample->stack, largest.key);
-	stack_forget(sample->group_stacks[group_of(largest.hash)], largest.key);
+	stack_forget(sample->whole.stack, largest.key);
+	stack_forget(sample->parts[group_of(largest.hash)].stack, largest.key);
 }
 
 /* ---- a look-up ---- */
 
 /*
- * `distance` sampled pages came between, so that the whole had that many by the rate, and up to one more: where in between is drawn by lot, of the look-up's number.
+ * A look-up in the sample: how many pages of the whole came between; -1: it is new. `distance` of the sample did, so that the whole had that many by the rate,
+ * and up to one more: where in between is drawn by lot, of the look-up's number. The clock's own rate is trusted as much as it has ticked: beside
+ * so many ticks at the sample's rate.
  */
-static void hit_add(struct distances *distances, uint64_t distance, double rate, uint64_t number,
-		    double weight)
+static double clocked_access(struct clocked *clocked, const struct key_sample *sample, uint64_t key,
+			     double rate, bool ticks)
 {
-	double lot = (double)(key_hash(number) >> 11) * 0x1p-53;
+	static const double ticks_at_rate =
+		20; /* ours: a rate from fewer is off by more than a fifth */
+	double lot = (double)(key_hash(sample->access_count) >> 11) * 0x1p-53, between = -1;
+	uint32_t id;
+	uint64_t distance = stack_access_id(clocked->stack, key, &id);
+	struct ticks *then;
 
-	distances->hits[bucket_of((uint64_t)(((double)distance + lot) / rate))] += weight;
+	if (ticks)
+		clocked->sampled += 1 / rate;
+	while (clocked->then.count <= id)
+		(void)array_push(&clocked->then);
+	then = &clocked->then.at[id];
+	if (distance != STACK_COLD) {
+		double all = (double)(sample->ticks - then->all);
+		double sampled = clocked->sampled - then->sampled;
+
+		between = ((double)distance + lot) / rate * (all + ticks_at_rate / rate) /
+			  (sampled + ticks_at_rate / rate);
+	}
+	*then = (struct ticks){sample->ticks, clocked->sampled};
+	return between;
+}
+
+static void hit_add(struct distances *distances, double between, double weight)
+{
+	if (between >= 0)
+		distances->hits[bucket_of((uint64_t)between)] += weight;
 }
 
 /* Did it hit an LRU cache of SAMPLE_HEAD pages? */
@@ -249,12 +297,13 @@ static bool head_access(struct key_sample *sample, uint64_t key)
 
 bool key_sample_access(struct key_sample *sample, uint64_t key)
 {
-	uint64_t hash = hash_of(sample, key), distance, group_distance;
+	uint64_t hash = hash_of(sample, key);
 	uint32_t class = class_of(hash), group = group_of(hash);
-	double rate, weight;
+	double rate, weight, between, group_between;
 	bool in_head = head_access(sample, key);
 
 	sample->access_count++;
+	sample->ticks += !in_head;
 	page_count(sample, hash);
 	if (hash > sample->threshold)
 		return false;
@@ -264,21 +313,20 @@ bool key_sample_access(struct key_sample *sample, uint64_t key)
 	sample->known.of_class[KNOWN_ACCESSES][class] += weight;
 	if (in_head)
 		sample->known.of_class[KNOWN_HEAD][class] += weight;
-	distance = stack_access(sample->stack, key);
-	group_distance = stack_access(sample->group_stacks[group], key);
-	if (distance == STACK_COLD) {
-		sample->known.of_class[KNOWN_PAGES][class] += weight;
-		if (!sample->max_keys)
-			return true;
-		heap_push(sample, (struct sampled_key){hash, key});
-		if (sample->heap_count > sample->max_keys)
-			shrink(sample);
-		return hash <= sample->threshold;
-	}
-	hit_add(&sample->classes[class], distance, rate, sample->access_count, weight);
-	hit_add(&sample->groups[group], group_distance, rate / SAMPLE_GROUPS, sample->access_count,
-		weight);
-	return true;
+	between = clocked_access(&sample->whole, sample, key, rate, !in_head);
+	group_between =
+		clocked_access(&sample->parts[group], sample, key, rate / SAMPLE_GROUPS, !in_head);
+	hit_add(&sample->classes[class], between, weight);
+	hit_add(&sample->groups[group], group_between, weight);
+	if (between >= 0)
+		return true;
+	sample->known.of_class[KNOWN_PAGES][class] += weight;
+	if (!sample->max_keys)
+		return true;
+	heap_push(sample, (struct sampled_key){hash, key});
+	if (sample->heap_count > sample->max_keys)
+		shrink(sample);
+	return hash <= sample->threshold;
 }
 
 bool key_sample_has(const struct key_sample *sample, uint64_t key)
@@ -301,7 +349,7 @@ double key_sample_pages(const struct key_sample *sample)
 	double zeros = (double)(BITMAP_BITS - sample->bits_set);
 
 	return zeros > 0 ? -(double)BITMAP_BITS * sample_log(zeros / BITMAP_BITS)
-			 : (double)stack_count(sample->stack) / key_sample_rate(sample);
+			 : (double)stack_count(sample->whole.stack) / key_sample_rate(sample);
 }
 
 uint64_t key_sample_sampled(const struct key_sample *sample)
@@ -311,7 +359,7 @@ uint64_t key_sample_sampled(const struct key_sample *sample)
 
 uint64_t key_sample_sampled_pages(const struct key_sample *sample)
 {
-	return stack_count(sample->stack);
+	return stack_count(sample->whole.stack);
 }
 
 /* ---- what it says of the whole ---- */
@@ -415,15 +463,6 @@ static void class_misses(const struct key_sample *sample, const struct distances
 			    hits_below(&sample->classes[i], &sums[i], distance);
 }
 
-static double sampled_pages(const struct key_sample *sample)
-{
-	double sampled = 0;
-
-	for (size_t i = 0; i < SAMPLE_CLASSES; i++)
-		sampled += sample->known.of_class[KNOWN_PAGES][i];
-	return sampled;
-}
-
 /* Of caches no larger than the head. */
 static double head_misses(const struct key_sample *sample, uint64_t size)
 {
@@ -437,7 +476,7 @@ static double head_misses(const struct key_sample *sample, uint64_t size)
 void key_sample_misses(const struct key_sample *sample, const uint64_t *sizes, size_t count,
 		       double *misses)
 {
-	double sampled = sampled_pages(sample), most = (double)sample->access_count;
+	double most = (double)sample->access_count;
 	double coefficients[SAMPLE_KNOWN], values[SAMPLE_CLASSES], pages;
 	struct distances *sums = distances_sum(sample->classes, SAMPLE_CLASSES);
 	struct sample_known known;
@@ -451,7 +490,7 @@ void key_sample_misses(const struct key_sample *sample, const uint64_t *sizes, s
 		}
 		if (k == 0)
 			most = head_misses(sample, SAMPLE_HEAD);
-		class_misses(sample, sums, (double)sizes[k] * sampled / pages, values);
+		class_misses(sample, sums, (double)sizes[k], values);
 		misses[k] = between(sample_estimate(values, &known, NULL, coefficients),
 				    between(pages, 0, most), most);
 		/* A larger LRU never misses more. */
@@ -467,13 +506,11 @@ void key_sample_group_misses(const struct key_sample *sample, const uint64_t *si
 	double coefficients[SAMPLE_KNOWN], values[SAMPLE_CLASSES];
 	struct distances *sums = distances_sum(sample->classes, SAMPLE_CLASSES);
 	struct distances *group_sums = distances_sum(sample->groups, SAMPLE_GROUPS);
-	double whole = sampled_pages(sample), pages;
 	struct sample_known known;
 
 	key_sample_known(sample, &known);
-	pages = known.of_all[KNOWN_PAGES];
 	for (size_t k = 0; k < count; k++) {
-		class_misses(sample, sums, (double)sizes[k] * whole / pages, values);
+		class_misses(sample, sums, (double)sizes[k], values);
 		(void)sample_estimate(values, &known, NULL, coefficients);
 		for (size_t g = 0; g < SAMPLE_GROUPS; g++) {
 			double group[SAMPLE_KNOWN] = {0}, estimate;
@@ -483,8 +520,7 @@ void key_sample_group_misses(const struct key_sample *sample, const uint64_t *si
 					group[a] += SAMPLE_GROUPS * known.of_class[a][i];
 			estimate = group[KNOWN_ACCESSES] -
 				   SAMPLE_GROUPS * hits_below(&sample->groups[g], &group_sums[g],
-							      (double)sizes[k] *
-								      group[KNOWN_PAGES] / pages);
+							      (double)sizes[k]);
 			for (size_t a = 0; a < SAMPLE_KNOWN; a++)
 				estimate -= coefficients[a] * (group[a] - known.of_all[a]);
 			misses[g * count + k] =

@@ -745,38 +745,71 @@ static bool curves_from_sample(struct miss_curves *curves, const struct miss_cur
 	return !has_others(options) || others_sampled(curves, options, sampling, error);
 }
 
+/* How far off the worst of the curves is; LRU's is known before it is drawn. */
+static double worst_error(const struct miss_curves *curves)
+{
+	double worst = 0;
+
+	for (size_t p = 0; p < curves->policy_count; p++)
+		if (curves->curves[p].mean_error > worst)
+			worst = curves->curves[p].mean_error;
+	return worst;
+}
+
+/* Curves are there if *good, or if it failed, perhaps. */
+static bool sampled_once(struct miss_curves *curves, const struct miss_curve_options *options,
+			 double rate, double *error_found, bool *good, struct error *error)
+{
+	bool may_raise = !options->max_keys && options->error_wanted > 0 && !options->is_once &&
+			 curves->passes + 1 < PASSES_MAX;
+	struct sampling sampling;
+	bool done = sampling_make(&sampling, options, rate, error);
+
+	curves->passes++;
+	*error_found = 1;
+	if (done && key_sample_sampled(sampling.sample) > 0)
+		*error_found = sampled_error(sampling.sample, options->seed);
+	*good = !may_raise || *error_found <= options->error_wanted;
+	if (done && *good && key_sample_sampled(sampling.sample) == 0)
+		done = error_input(error,
+				   "no page of it is in the sample: a larger --sample has some");
+	if (done && *good) {
+		done = curves_from_sample(curves, options, &sampling, error);
+		if (worst_error(curves) > *error_found)
+			*error_found = worst_error(curves);
+		*good = !done || !may_raise || *error_found <= options->error_wanted;
+	}
+	sampling_deinit(&sampling);
+	return done;
+}
+
+static void curves_forget(struct miss_curves *curves)
+{
+	for (size_t i = 0; i < curves->policy_count; i++) {
+		memory_free(curves->curves[i].misses);
+		memory_free(curves->curves[i].deviation);
+		curves->curves[i] = (struct miss_curve){0};
+	}
+	memory_free(curves->sizes);
+	curves->sizes = NULL;
+	curves->size_count = 0;
+	curves->is_sampled = false;
+}
+
 static bool all_sampled(struct miss_curves *curves, const struct miss_curve_options *options,
 			struct error *error)
 {
-	double rate = options->max_keys ? 1 : options->rate;
-	struct sampling sampling;
+	double rate = options->max_keys ? 1 : options->rate, found;
+	bool good = false;
 
 	curves->rate_asked = options->max_keys ? 0 : rate;
 	for (;;) {
-		bool is_good, done;
-		double wander;
-
-		if (!sampling_make(&sampling, options, rate, error)) {
-			sampling_deinit(&sampling);
+		if (!sampled_once(curves, options, rate, &found, &good, error))
 			return false;
-		}
-		curves->passes++;
-		wander = key_sample_sampled(sampling.sample)
-				 ? sampled_error(sampling.sample, options->seed)
-				 : 1;
-		is_good = options->max_keys || options->error_wanted <= 0 || options->is_once ||
-			  wander <= options->error_wanted || curves->passes == PASSES_MAX;
-		if (is_good) {
-			done = key_sample_sampled(sampling.sample) > 0
-				       ? curves_from_sample(curves, options, &sampling, error)
-				       : error_input(error,
-						     "no page of it is in the sample: a larger "
-						     "--sample has some");
-			sampling_deinit(&sampling);
-			return done;
-		}
-		rate = rate_raised(rate, wander, options->error_wanted);
-		sampling_deinit(&sampling);
+		if (good)
+			return true;
+		curves_forget(curves);
+		rate = rate_raised(rate, found, options->error_wanted);
 		if (rate > rate_max)
 			return all_exactly(curves, options, error);
 	}
@@ -795,11 +828,7 @@ bool miss_curves_make(struct miss_curves *curves, const struct miss_curve_option
 
 void miss_curves_deinit(struct miss_curves *curves)
 {
-	for (size_t i = 0; i < curves->policy_count; i++) {
-		memory_free(curves->curves[i].misses);
-		memory_free(curves->curves[i].deviation);
-	}
+	curves_forget(curves);
 	memory_free(curves->curves);
-	memory_free(curves->sizes);
 	*curves = (struct miss_curves){0};
 }

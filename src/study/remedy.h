@@ -36,12 +36,14 @@ struct remedy_target {
 	uint64_t
 		following_reads; /* reads that go on where the last of the file ended, or begin it */
 	uint64_t onward_reads;   /* of them, those that do not begin it; mapped ones, too */
-	uint64_t following_writes;  /* likewise */
-	uint64_t partial_writes;    /* that cover part of a page within the file */
-	uint64_t odd_writes;        /* not in multiples of 512 bytes: O_DIRECT refuses them */
-	uint64_t rewrites_begun;    /* of a whole file from its start, while it has a size */
-	uint64_t rewrites_finished; /* those that came to its end */
-	uint64_t rewritten_reads;   /* reads of files that were being rewritten */
+	uint64_t following_writes;   /* likewise */
+	uint64_t partial_writes;     /* that cover part of a page within the file */
+	uint64_t odd_writes;         /* not in multiples of 512 bytes: O_DIRECT refuses them */
+	uint64_t rewrites_begun;     /* of a whole file from its start, while it has a size */
+	uint64_t rewrites_finished;  /* those that came to its end */
+	uint64_t rewritten_reads;    /* reads of files that were being rewritten */
+	uint64_t randoms, willneeds; /* advice */
+	uint64_t past_cache;         /* reads and writes with O_DIRECT or RWF_DONTCACHE */
 
 	/* of the result as it is */
 	uint64_t device_read_bytes, reread_bytes;

@@ -253,6 +253,10 @@ static void count_op(struct remedy_source *source, struct remedy_facts *facts, u
 	target->stats += op->kind == OP_STAT;
 	target->creates += op->kind == OP_CREATE;
 	target->dontneeds += op->kind == OP_FADVISE_DONTNEED;
+	target->randoms += op->kind == OP_FADVISE_RANDOM || op->kind == OP_MADVISE_RANDOM;
+	target->willneeds += op->kind == OP_FADVISE_WILLNEED;
+	target->past_cache += op->kind == OP_READ_DIRECT || op->kind == OP_WRITE_DIRECT ||
+			      op->kind == OP_READ_DONTCACHE || op->kind == OP_WRITE_DONTCACHE;
 }
 
 /* ---- edits ---- */

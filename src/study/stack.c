@@ -205,7 +205,7 @@ void stack_destroy(struct stack *stack)
 	memory_free(stack);
 }
 
-uint64_t stack_access(struct stack *stack, uint64_t key)
+uint64_t stack_access_id(struct stack *stack, uint64_t key, uint32_t *id_out)
 {
 	uint64_t distance = STACK_COLD;
 	uint32_t at, id;
@@ -213,7 +213,7 @@ uint64_t stack_access(struct stack *stack, uint64_t key)
 	if (stack->now == stack->times)
 		times_renumber(stack);
 	at = table_find(stack, key);
-	id = stack->table[at];
+	id = *id_out = stack->table[at];
 	if (id != NOBODY) {
 		uint32_t time = stack->time_of[id];
 
@@ -222,7 +222,7 @@ uint64_t stack_access(struct stack *stack, uint64_t key)
 			return 0; /* it is the last one anyway */
 		bit_clear(stack, time);
 	} else {
-		id = id_take(stack, key);
+		id = *id_out = id_take(stack, key);
 		stack->table[at] = id;
 	}
 	stack->time_of[id] = stack->now;
@@ -231,6 +231,18 @@ uint64_t stack_access(struct stack *stack, uint64_t key)
 	if (distance == STACK_COLD && stack->count * UINT64_C(2) > stack->table_mask)
 		table_grow(stack, (stack->table_mask + 1) * 2);
 	return distance;
+}
+
+uint64_t stack_access(struct stack *stack, uint64_t key)
+{
+	uint32_t id;
+
+	return stack_access_id(stack, key, &id);
+}
+
+uint32_t stack_ids(const struct stack *stack)
+{
+	return stack->ids - 1;
 }
 
 void stack_forget(struct stack *stack, uint64_t key)

@@ -23,6 +23,10 @@ void stack_destroy(struct stack *stack);
 /* The distance of this look-up; STACK_COLD: the key is new. At most 2^31 keys. */
 uint64_t stack_access(struct stack *stack, uint64_t key);
 
+/* The same, and a number of the key's own, from 1, that is its own until it is forgotten; the largest so far is stack_ids(). */
+uint64_t stack_access_id(struct stack *stack, uint64_t key, uint32_t *id);
+uint32_t stack_ids(const struct stack *stack);
+
 /* As if it had never been looked up. It is in there. */
 void stack_forget(struct stack *stack, uint64_t key);
 

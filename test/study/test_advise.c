@@ -150,6 +150,26 @@ static void advice_and_drops_go(void **state)
 	       "read a 0 1; fadvise_dontneed b 0 0");
 }
 
+static void advice_that_was_given_is_left_out(void **state)
+{
+	(void)state;
+	EDITED("no-random",
+	       "1,1,fadvise_random,a,0,0\n2,1,read,a,0,1\n3,1,madvise_random,a,0,0\n"
+	       "4,1,fadvise_random,b,0,0\n",
+	       "read a 0 1; fadvise_random b 0 0");
+	EDITED("no-willneed",
+	       "1,1,fadvise_willneed,a,0,4096\n2,1,read,a,0,1\n3,1,fadvise_dontneed,a,0,0\n",
+	       "read a 0 1; fadvise_dontneed a 0 0");
+}
+
+static void what_goes_past_the_cache_is_buffered(void **state)
+{
+	(void)state;
+	EDITED("buffered",
+	       "1,1,read_direct,a,0,512\n2,1,write_dontcache,a,0,512\n3,1,read_direct,b,0,512\n",
+	       "read a 0 512; write a 0 512; read_direct b 0 512");
+}
+
 /* ---- two at once ---- */
 
 /* A try of this remedy for that target, of a machine that one setting is changed of. */
@@ -388,6 +408,8 @@ int main(void)
 		cmocka_unit_test(the_page_being_filled_is_spared),
 		cmocka_unit_test(a_rewritten_file_is_cut_first),
 		cmocka_unit_test(advice_and_drops_go),
+		cmocka_unit_test(advice_that_was_given_is_left_out),
+		cmocka_unit_test(what_goes_past_the_cache_is_buffered),
 		cmocka_unit_test(two_remedies_are_one_machine),
 		cmocka_unit_test(what_touches_the_same_is_not_combined),
 		cmocka_unit_test(both_edits_are_carried_out),
