@@ -20,6 +20,12 @@ static inline uint32_t lru_victim(struct page_queue *queue)
 	return queue->pages[0].prev;
 }
 
+static inline void lru_prefetch(const struct page_queue *queue, uint32_t slot, uint64_t hash)
+{
+	(void)hash;
+	queue_prefetch_neighbours(queue, slot);
+}
+
 static uint64_t lru_bare_run(struct bare *bare, const uint64_t *keys, size_t count);
 
 const struct policy policy_lru = {
@@ -29,6 +35,7 @@ const struct policy policy_lru = {
 	.victim = lru_victim,
 	.takes_folios = true,
 	.sees_first_use = true,
+	.prefetch = lru_prefetch,
 	.tail_count = 1,
 	.bare_run = lru_bare_run,
 };

@@ -21,7 +21,7 @@
 #include "measure/recorder.h"
 #include "op/path.h"
 
-enum { OP_BATCH = 1024, KEY_BATCH = 4096, KEY_PAGE_BITS = 40, PROGRESS_OPS = 1 << 16 };
+enum { OP_BATCH = 256, KEY_BATCH = 512, KEY_PAGE_BITS = 40, PROGRESS_OPS = 1 << 16 };
 
 struct counted {
 	uint64_t accesses, misses;
