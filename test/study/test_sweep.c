@@ -162,6 +162,28 @@ static void each_cell_runs_once_but_for_those_that_are_done_or_not_wanted(void *
 	}
 }
 
+static bool not_prepared(void *context, struct error *error)
+{
+	(void)context;
+	return error_input(error, "no such thing");
+}
+
+static void what_cannot_be_prepared_runs_nothing(void **state)
+{
+	struct counted counted;
+	struct sweep sweep = counted_sweep(&counted, 3);
+	struct error error;
+
+	(void)state;
+	sweep.prepare = not_prepared;
+	assert_false(sweep_run(&sweep, &error));
+	assert_string_equal(error.message, "no such thing");
+	assert_int_equal(counted.run_count, 0);
+	/* Where all is done, there is nothing to prepare. */
+	memset(counted.done, 1, sizeof(counted.done));
+	assert_true(sweep_run(&sweep, &error));
+}
+
 static void an_interrupted_sweep_keeps_what_was_finished(void **state)
 {
 	struct counted counted;
@@ -452,6 +474,7 @@ int main(void)
 		cmocka_unit_test(lists_and_ranges_of_sizes_are_read),
 		cmocka_unit_test(wrong_sizes_are_refused_with_what_was_found),
 		cmocka_unit_test(each_cell_runs_once_but_for_those_that_are_done_or_not_wanted),
+		cmocka_unit_test(what_cannot_be_prepared_runs_nothing),
 		cmocka_unit_test(an_interrupted_sweep_keeps_what_was_finished),
 		cmocka_unit_test(half_a_line_is_nothing_and_the_next_run_goes_on_behind_it),
 		cmocka_unit_test(parts_are_put_together_and_contradictions_are_refused),
