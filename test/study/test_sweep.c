@@ -390,14 +390,21 @@ static int be_rank(uint32_t rank, const char *folder, bool dies)
 	uint64_t cell;
 	bool lost;
 	int fd = ranks_connect(ranks, NULL, &error);
+	char mark[100];
 
 	if (fd < 0)
 		return 2;
+	snprintf(mark, sizeof(mark), "%s/dies", folder);
 	while (rank_next_cell(fd, &cell, &lost, NULL)) {
 		char text[64];
 
-		if (dies)
+		if (dies) {
+			fclose(fopen(mark, "w"));
 			_exit(9);
+		}
+		/* Till the other has something to lose, for ten seconds at most. */
+		for (int i = 0; i < 10000 && access(mark, F_OK) != 0; i++)
+			usleep(1000);
 		snprintf(text, sizeof(text), "{\"cell\": %zu}", (size_t)cell);
 		if (!rank_send_outcome(fd, text))
 			return 3;
@@ -439,7 +446,7 @@ static void a_lost_rank_loses_only_what_it_was_doing(void **state)
 	struct sweep sweep = counted_sweep(&counted, 1);
 	struct error error;
 	pid_t children[2];
-	char command[100];
+	char command[200];
 
 	(void)state;
 	snprintf(command, sizeof(command), "mkdir %s", folder);
@@ -467,7 +474,7 @@ static void a_lost_rank_loses_only_what_it_was_doing(void **state)
 	assert_true(finished_by[0] > 0 && finished_by[1] > 0 && finished_by[2] == 0);
 	assert_int_equal(lost_by[2], 1);
 	assert_int_equal(lost_by[1], 0);
-	snprintf(command, sizeof(command), "rmdir %s", folder);
+	snprintf(command, sizeof(command), "rm %s/dies && rmdir %s", folder, folder);
 	assert_int_equal(system(command), 0);
 }
 
