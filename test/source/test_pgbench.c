@@ -225,6 +225,7 @@ static void checkpoints_come_by_time_too(void **state)
 	    "{scale: 1, clients: 2, rate: 100/s, transactions: 500, checkpoint_timeout: 2s, "
 	    "completion_target: 0.5}");
 	assert_near(driver_figure_of(&driver, "checkpoints"), 4, 1);
+	assert_true(driver.event_count >= (size_t)driver_figure_of(&driver, "checkpoints"));
 	/* Nothing of a small database is evicted: all is written by checkpoints. */
 	assert_true(driver_figure_of(&driver, "blocks_written_checkpointer") >
 		    10 * driver_figure_of(&driver, "blocks_written_backend"));
@@ -526,7 +527,8 @@ static double source_figure(struct op_source *source, const char *name)
 	source->interface->report(source, &(struct op_source_reporter){.context = (void *)name,
 								       .work = driver_work,
 								       .figure = figure_find,
-								       .latency = driver_latency});
+								       .latency = driver_latency,
+								       .event = driver_event});
 	return figure_found;
 }
 

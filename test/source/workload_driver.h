@@ -41,7 +41,8 @@ struct driver {
 		const char *name;
 		double value;
 	} figures[DRIVER_FIGURES_MAX];
-	size_t figure_count;
+	size_t figure_count, event_count;
+	uint64_t event_begin_ns;
 	double transactions;
 };
 
@@ -161,13 +162,27 @@ static inline void driver_latency(void *context, const char *name, const struct 
 	(void)ns;
 }
 
+/* What began has an end, or none yet, and comes in order. */
+static inline void driver_event(void *context, const char *name, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct driver *driver = context;
+
+	if (begin_ns > end_ns || begin_ns < driver->event_begin_ns)
+		driver_fail(name, "its events are in no order");
+	driver->event_begin_ns = begin_ns;
+	driver->event_count++;
+}
+
 static inline void driver_report(struct driver *driver)
 {
+	driver->event_begin_ns = 0;
+	driver->event_count = 0;
 	driver->workload->report(driver->run,
 				 &(struct op_source_reporter){.context = driver,
 							      .work = driver_work,
 							      .figure = driver_figure,
-							      .latency = driver_latency});
+							      .latency = driver_latency,
+							      .event = driver_event});
 }
 
 static inline double driver_figure_of(const struct driver *driver, const char *name)

@@ -57,10 +57,15 @@ static inline void sieve_forget(struct page_queue *queue, uint32_t slot)
 	queue_unlink(queue->pages, slot);
 }
 
+/*
+ * It stays where it is, as one that was visited does. (At the newest end it would lie before the
+ * hand, which would not come to any other while many such are there.)
+ */
 static inline void sieve_spare(struct page_queue *queue, uint32_t slot)
 {
-	sieve_forget(queue, slot);
-	queue_push(queue->pages, 0, slot);
+	struct state *state = queue->state;
+
+	state->hand = queue->pages[slot].prev;
 }
 
 static inline uint32_t sieve_older(const struct page_queue *queue, uint32_t tail, uint32_t slot)
