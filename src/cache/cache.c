@@ -64,6 +64,19 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 			v[SWITCH_direct_writes_btrfs] == 1 && fs->direct_writes_switched,
 		.shadow_shift = v[SWITCH_shadow_limit] == 0 ? 4 : 3,
 		.shadow_of_all = v[SWITCH_shadow_limit] == 2,
+		.mglru_reads = (enum mglru_reads)v[SWITCH_mglru_reads],
+		.mglru_faults_second = v[SWITCH_mglru_faults] == 1,
+		.mglru_counts_first = v[SWITCH_mglru_uses] == 1,
+		.mglru_recent_is_wide = v[SWITCH_mglru_recent] == 1,
+		.mglru_protects_at_head = v[SWITCH_mglru_protected] == 1,
+		.mglru_gain_is_smaller = v[SWITCH_mglru_gain] == 1,
+		.mglru_ages_by_count = v[SWITCH_mglru_aging] == 1,
+		.mglru_aging_ends_turn = v[SWITCH_mglru_aging_turn] == 1,
+		.mglru_mapped_twice = v[SWITCH_mglru_mapped] == 1,
+		.mglru_scans_as_asked = v[SWITCH_mglru_scan] == 1,
+		.mglru_wakes_flusher = v[SWITCH_mglru_flusher] == 1,
+		.mglru_counts_all_refaults = v[SWITCH_mglru_refaults] == 1,
+		.min_ttl_ns = v[SWITCH_min_ttl_ms] * NS_PER_MS,
 	};
 #undef SINCE
 }
@@ -135,8 +148,10 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 	cache->queue.pages = memory_alloc(cache->page_capacity, sizeof(struct page));
 	if (cache->policy->has_marks)
 		cache->queue.marks = memory_alloc(cache->page_capacity / 64, 8);
-	for (uint32_t list = 0; list < LIST_COUNT; list++)
+	for (uint32_t list = 0; list < LISTS_MAX; list++)
 		queue_init(cache->queue.pages, list);
+	if (cache->policy->lists)
+		cache->policy->lists->create(cache);
 	if (cache->completes_at_once)
 		cache->flush_plan = memory_alloc(1, sizeof(*cache->flush_plan));
 	cache->window = memory_alloc(READAHEAD_PAGES_MAX, sizeof(*cache->window));
@@ -158,6 +173,8 @@ void cache_destroy(struct cache *cache)
 		return;
 	for (size_t i = 0; i < cache->files.count; i++)
 		memory_free(cache->files.at[i].directory);
+	if (cache->policy->lists)
+		cache->policy->lists->destroy(cache);
 	index_deinit(&cache->index);
 	buffers_deinit(&cache->buffers);
 	memory_free(cache->queue.pages);
@@ -419,7 +436,12 @@ static void check_lists(const struct cache *cache)
 {
 	uint64_t folios = 0, pages_in_lists = 0;
 
-	for (uint32_t list = 0; list < LIST_COUNT; list++) {
+	if (cache->policy->lists) {
+		cache->policy->lists->check(cache);
+		pages_in_lists = cache->domain.list_pages[LIST_INACTIVE] +
+				 cache->domain.list_pages[LIST_ACTIVE];
+	}
+	for (uint32_t list = 0; list < LIST_COUNT && !cache->policy->lists; list++) {
 		uint64_t pages = 0;
 
 		for (uint32_t slot = cache->queue.pages[list].next; slot != list;

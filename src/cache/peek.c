@@ -58,7 +58,8 @@ void page_log_return(struct cache *cache, uint32_t file, uint64_t page_index, ui
 		     uint16_t high)
 {
 	uint32_t distance = ((uint32_t)cache->domain.age - low) & LOW_MASK;
-	bool is_known = high & HIGH_SHADOW;
+	/* A policy with lists of its own remembers no age. */
+	bool is_known = high & HIGH_SHADOW && !cache->policy->lists;
 
 	*array_push(&cache->returns) = (struct cache_return){
 		.index = page_index,

@@ -9,7 +9,7 @@
 
 #include "cache/cache_private.h"
 
-enum { PRIORITY_FIRST = 12, PRIORITY_STORM = 5 };
+enum { PRIORITY_FIRST = RECLAIM_PRIORITY_FIRST, PRIORITY_STORM = 5 };
 
 /*
  * A queue policy's scan: victims until the target is met; what cannot go becomes the newest, once.
@@ -46,7 +46,10 @@ static void queue_scan(struct cache *cache, struct scan *scan)
 
 static void scan_priorities(struct cache *cache, struct scan *scan)
 {
-	for (int priority = PRIORITY_FIRST; priority >= 0; priority--) {
+	const struct list_policy *lists = cache->policy->lists;
+	int first = lists ? (int)lists->first_priority(cache, scan) : PRIORITY_FIRST;
+
+	for (int priority = first; priority >= 0; priority--) {
 		struct domain *domain = scan->domain;
 
 		scan->priority = (uint32_t)priority;
@@ -82,10 +85,10 @@ uint64_t reclaim(struct cache *cache, uint64_t target_pages, bool is_background)
 		scan.demote_forced = true;
 		scan_priorities(cache, &scan);
 	}
-	if (cache->policy->reclaimed)
-		cache->policy->reclaimed(cache);
 	for (uint32_t list = 0; list < LIST_COUNT; list++)
 		cache->scouts[list] = list;
+	if (cache->policy->reclaimed)
+		cache->policy->reclaimed(cache);
 	return scan.reclaimed_pages;
 }
 

@@ -106,7 +106,10 @@ static void folio_written(struct cache *cache, uint32_t slot)
 		return;
 	if (page->bits & PAGE_RECLAIM && !(page->bits & PAGE_DIRTY)) {
 		page->bits &= ~PAGE_RECLAIM;
-		page_list_move(cache, slot, LIST_INACTIVE, true);
+		if (cache->policy->lists)
+			cache->policy->lists->written(cache, slot);
+		else
+			page_list_move(cache, slot, LIST_INACTIVE, true);
 	}
 }
 
