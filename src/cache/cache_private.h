@@ -394,6 +394,9 @@ struct cache {
 	uint32_t unpublished_ops; /* since the statistics were read */
 	bool drops_behind;        /* pages that the present call brings in go after their use */
 	bool in_fault;            /* what comes in now is brought by a fault, on a mapping with recency */
+	/* Locked here, but in the kernel only held by whoever reads them. */
+	const uint32_t *held;
+	uint32_t held_count;
 	bool has_tables;          /* something is mapped, or was */
 	bool in_shrinker;
 	/* of objects freed by a shrinker, not back yet: lately, and before */

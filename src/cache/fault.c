@@ -92,9 +92,12 @@ static bool fault(struct cache *cache, struct open_file *open, uint64_t index, b
 		if (!open->map_is_random && cache->queue.pages[slot].bits & PAGE_MARKER) {
 			/* The fault holds the page: reading ahead must not evict it. */
 			cache->queue.pages[slot].bits |= PAGE_LOCKED;
+			cache->held = &slot;
+			cache->held_count = 1;
 			cache->in_fault = has_recency(cache, open);
 			readahead_async(cache, open, slot, index, open->window, plan);
 			cache->in_fault = false;
+			cache->held_count = 0;
 			cache->queue.pages[slot].bits &= ~PAGE_LOCKED;
 			if (!write)
 				fault_around(cache, open, index);

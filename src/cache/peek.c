@@ -33,7 +33,7 @@ uint32_t cache_peek(const struct cache *cache, uint32_t file, uint64_t page_inde
 		state |= CACHE_PEEK_WRITEBACK;
 	if (bits & PAGE_MAPPED)
 		state |= CACHE_PEEK_MAPPED;
-	if (bits & (PAGE_ACTIVE | PAGE_REFERENCED))
+	if (bits & (PAGE_REFERENCED | (cache->policy->lists ? PAGE_WORKINGSET : PAGE_ACTIVE)))
 		state |= CACHE_PEEK_USED;
 	return state;
 }
