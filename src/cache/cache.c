@@ -182,6 +182,7 @@ void cache_destroy(struct cache *cache)
 	memory_free(cache->flush_plan);
 	array_deinit(&cache->flushed);
 	array_deinit(&cache->returns);
+	array_deinit(&cache->mapped);
 	memory_free(cache->window);
 	memory_free(cache->streams);
 	memory_free(cache->blame);

@@ -178,6 +178,7 @@ enum file_state {
 	FILE_DIRTY = 4096,   /* on a dirty list */
 	FILE_DEAD = 8192,
 	FILE_LOGGED = 16384, /* in the file system's log: its inode cannot be freed yet (XFS) */
+	FILE_MAPPED = 32768, /* in the cache's list of those */
 };
 
 struct cache_file {
@@ -397,7 +398,7 @@ struct cache {
 	/* Locked here, but in the kernel only held by whoever reads them. */
 	const uint32_t *held;
 	uint32_t held_count;
-	bool has_tables;          /* something is mapped, or was */
+	ARRAY(uint32_t) mapped;   /* files that are, or were */
 	bool in_shrinker;
 	/* of objects freed by a shrinker, not back yet: lately, and before */
 	uint64_t late_bytes[2];
@@ -417,6 +418,7 @@ struct cache {
 	uint64_t super_scans;   /* times the super block's shrinker looked */
 	uint32_t *window;       /* READAHEAD_PAGES_MAX slots: the readahead window being built */
 	uint32_t window_count;
+	uint64_t windows;         /* that have been submitted */
 	uint64_t missed_from;     /* pages before this one are read around a miss, not asked for */
 	struct counters *streams; /* by stream */
 	uint64_t *blame;          /* victim * (STREAMS) + evictor */

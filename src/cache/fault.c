@@ -121,7 +121,10 @@ static void page_table_charge(struct cache *cache, uint32_t file, uint64_t index
 	if (heads[node].lists & NODE_HAS_TABLE)
 		return;
 	heads[node].lists |= NODE_HAS_TABLE;
-	cache->has_tables = true;
+	if (!(cache->files.at[file].state & FILE_MAPPED)) {
+		cache->files.at[file].state |= FILE_MAPPED;
+		*array_push(&cache->mapped) = file;
+	}
 	for (uint64_t at = table; at < table + PAGES_PER_TABLE; at += NODE_PAGES) {
 		uint32_t other = cache_node_find(cache, file, at);
 

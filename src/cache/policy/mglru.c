@@ -24,7 +24,9 @@
  *            2. no per-CPU batches, no wheel of groups (6.3): one group is all there is
  *            3. young bits are a folio's, not a page's; a mapping starts at a table's start; the
  *               filter of tables to walk has no false positives
- *            4. up to 6.2 whoever looks around a young page activates its neighbours one by one,
+ *            4. on a whole machine, pages are not looked at again while a window is being
+ *               allocated, once nothing was found to take
+ *            5. up to 6.2 whoever looks around a young page activates its neighbours one by one,
  *               however many they are; reclaim of a whole machine goes on until the pages asked
  *               for have been looked at
  * State      two bits for the generation and two for further uses, beside referenced and workingset;
@@ -64,6 +66,8 @@ struct generations {
 	uint64_t refaulted_before[TIERS], total_before[TIERS];
 	bool has_filter[FILTERS]; /* of tables that are worth walking: bits of the index nodes */
 	bool was_walked;
+	/* reclaim of a whole machine found nothing while so many windows had been submitted, less one */
+	uint64_t stuck_window;
 	uint64_t (*stream_pages)[GENERATIONS];
 };
 
@@ -508,6 +512,26 @@ static void table_walk(struct cache *cache, uint32_t file, uint64_t first, bool 
 		table_filters(cache, file, first, 0, next);
 }
 
+/* Each of a file's tables, when its first node that is mapped comes. */
+static void file_walk(struct cache *cache, uint32_t file, bool all)
+{
+	const struct node_head *heads = cache->index.heads;
+
+	for (uint32_t node = cache->files.at[file].node_first; node; node = heads[node].next_node) {
+		uint32_t chunk = heads[node].chunk, first = chunk / TABLE_NODES * TABLE_NODES, at = first;
+
+		if (!(heads[node].lists & NODE_HAS_TABLE))
+			continue;
+		while (at < chunk && !(heads[cache_node_find(cache, file,
+							     (uint64_t)at << NODE_SHIFT)]
+					       .lists &
+				       NODE_HAS_TABLE))
+			at++;
+		if (at == chunk)
+			table_walk(cache, file, (uint64_t)first << NODE_SHIFT, all);
+	}
+}
+
 /*
  * Before a generation is opened: what is young in the tables goes to the youngest that there is
  * (walk_mm()). All tables at first, then those that had many young entries the last time or when
@@ -520,31 +544,8 @@ static void tables_walk(struct cache *cache)
 
 	at->was_walked = true;
 	at->has_filter[(at->youngest + 1) % FILTERS] = true; /* reset_bloom_filter() */
-	if (!cache->has_tables)
-		return;
-	for (uint32_t file = 1; file < cache->files.count; file++) {
-		for (uint32_t node = cache->files.at[file].node_first; node;
-		     node = cache->index.heads[node].next_node) {
-			uint32_t chunk = cache->index.heads[node].chunk,
-				 first = chunk / TABLE_NODES * TABLE_NODES;
-
-			if (!(cache->index.heads[node].lists & NODE_HAS_TABLE))
-				continue;
-			/* Its table's turn is that of its first node that is mapped. */
-			for (; first < chunk; first++) {
-				uint32_t other = cache_node_find(cache, file,
-								 (uint64_t)first << NODE_SHIFT);
-
-				if (cache->index.heads[other].lists & NODE_HAS_TABLE)
-					break;
-			}
-			if (first == chunk)
-				table_walk(cache, file,
-					   (uint64_t)(chunk / TABLE_NODES * TABLE_NODES)
-						   << NODE_SHIFT,
-					   all);
-		}
-	}
+	for (size_t i = 0; i < cache->mapped.count; i++)
+		file_walk(cache, cache->mapped.at[i], all);
 }
 
 /* ---- aging ---- */
@@ -842,12 +843,24 @@ static bool has_enough(const struct cache *cache, const struct scan *scan, uint3
 		domain->usage_pages + domain->pages_high + BATCH_SMALL <= domain->limit_pages);
 }
 
+/*
+ * A window as large as a machine's memory locks all of it, and each of its further pages would have
+ * every page looked at in vain, thirteen times.
+ */
+static bool is_stuck(const struct cache *cache)
+{
+	return !cache->domain.is_cgroup && cache->window_count > 0 &&
+	       cache->generations->stuck_window == cache->windows + 1;
+}
+
 /* try_to_shrink_lruvec() */
 static void mglru_scan(struct cache *cache, struct scan *scan)
 {
 	uint64_t scanned = 0, dirty = 0, taken = 0, asked, looked;
 	uint32_t aged = 0;
 
+	if (is_stuck(cache))
+		return;
 	if (!cache->rules.mglru_aging_ends_turn && scan->is_background && wants_aging(cache))
 		age(cache);
 	while ((asked = pages_to_scan(cache, scan, &aged)) > 0) {
@@ -857,11 +870,17 @@ static void mglru_scan(struct cache *cache, struct scan *scan)
 			break;
 	}
 	scan->scanned_pages += scanned;
-	/* All that was met was dirty: the flusher is woken (not in 6.12). */
-	if (cache->rules.mglru_wakes_flusher && dirty > 0 && dirty == taken) {
+	/*
+	 * All that was met was dirty: the flusher is woken (not in 6.12). That of a whole machine is
+	 * at work long before its memory is all dirty (balance_dirty_pages()).
+	 */
+	if ((cache->rules.mglru_wakes_flusher || !cache->domain.is_cgroup) && dirty > 0 &&
+	    dirty == taken) {
 		cache->domain.flush_wanted = true;
 		writeback_flush(cache);
 	}
+	if (scan->priority == 0 && scan->reclaimed_pages == 0)
+		cache->generations->stuck_window = cache->windows + 1;
 }
 
 static uint32_t bits_of(uint64_t number)

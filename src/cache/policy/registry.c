@@ -60,6 +60,11 @@ bool policy_has_switches(const struct policy *policy)
 	return policy->preset != NULL;
 }
 
+bool policy_has_generations(const struct policy *policy)
+{
+	return policy->lists != NULL;
+}
+
 /*
  * A queue policy orders pages its own way, but readahead, dirty pages and slabs follow the default
  * kernel's rules.
