@@ -300,8 +300,8 @@ static bool input_make(struct input *input, const char *filesystem, struct error
 	if (arguments->policy)
 		return policy_options_parse(&model->policy, arguments->policy, error);
 	/* A guest's own default is not known before it runs: two lists, in Debian's. */
-	has_mglru = input->options.guest ? input->options.guest->kernel.mglru == GUEST_MGLRU_ON
-					 : kernel_has_mglru();
+	has_mglru = input->guest.kernel.image ? input->guest.kernel.mglru == GUEST_MGLRU_ON
+					      : kernel_has_mglru();
 	if (!release && uname(&name) == 0)
 		release = name.release;
 	return validate_policy(&model->policy, release, has_mglru, kernel->statistics, error);
