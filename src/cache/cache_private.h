@@ -281,8 +281,9 @@ struct rules {
 	/* of generations: policy/mglru.c */
 	enum mglru_reads mglru_reads;
 	bool mglru_faults_second, mglru_counts_first, mglru_recent_is_wide, mglru_protects_at_head,
-		mglru_gain_is_smaller, mglru_ages_by_count, mglru_aging_ends_turn, mglru_mapped_twice,
-		mglru_scans_as_asked, mglru_wakes_flusher, mglru_counts_all_refaults;
+		mglru_gain_is_smaller, mglru_ages_by_count, mglru_aging_ends_turn,
+		mglru_mapped_twice, mglru_scans_as_asked, mglru_wakes_flusher,
+		mglru_counts_all_refaults;
 	uint64_t min_ttl_ns;
 };
 
@@ -365,7 +366,7 @@ struct cache {
 	const struct policy *policy;
 	struct cache_filesystem filesystem;
 	struct rules rules;
-	struct page_queue queue; /* .pages is the page array */
+	struct page_queue queue;         /* .pages is the page array */
 	struct generations *generations; /* policy/mglru.c's */
 	/* By list: how far the oldest pages have been asked for ahead of the next scan. A hint. */
 	uint32_t scouts[LIST_COUNT];
@@ -394,11 +395,11 @@ struct cache {
 	uint64_t op_count;
 	uint32_t unpublished_ops; /* since the statistics were read */
 	bool drops_behind;        /* pages that the present call brings in go after their use */
-	bool in_fault;            /* what comes in now is brought by a fault, on a mapping with recency */
+	bool in_fault; /* what comes in now is brought by a fault, on a mapping with recency */
 	/* Locked here, but in the kernel only held by whoever reads them. */
 	const uint32_t *held;
 	uint32_t held_count;
-	ARRAY(uint32_t) mapped;   /* files that are, or were */
+	ARRAY(uint32_t) mapped; /* files that are, or were */
 	bool in_shrinker;
 	/* of objects freed by a shrinker, not back yet: lately, and before */
 	uint64_t late_bytes[2];

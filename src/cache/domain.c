@@ -136,20 +136,6 @@ static bool charge_last_resort(struct cache *cache, uint64_t pages)
 	return true;
 }
 
-/*
- * All is dirty, and reclaim has not woken the flusher (MGLRU from 6.1 to 6.12). In a version 1 cgroup
- * the kernel kills now; a version 2 one has had whoever wrote wait for the flusher long before
- * (balance_dirty_pages()), and goes on, as this does.
- */
-static bool flush_last_resort(struct cache *cache)
-{
-	if (!cache->policy->lists || cache->domain.dirty_pages == 0)
-		return false;
-	cache->domain.flush_wanted = true;
-	writeback_flush(cache);
-	return cache->domain.dirty_pages == 0;
-}
-
 static bool charge_cgroup(struct cache *cache, uint64_t pages, enum charge_effort effort)
 {
 	struct domain *domain = &cache->domain;
@@ -197,8 +183,6 @@ static bool charge_cgroup(struct cache *cache, uint64_t pages, enum charge_effor
 		}
 		if (reclaimed == 0 || pages > COSTLY_PAGES)
 			retries--;
-		if (retries == 0 && flush_last_resort(cache))
-			retries = RECLAIM_RETRIES;
 	}
 	if (effort == CHARGE_RETRY && charge_last_resort(cache, pages))
 		return true;

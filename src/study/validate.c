@@ -107,10 +107,10 @@ bool validate_run(const struct validate_options *options, const struct kernel_so
 		describe(&validated->measured, options, "kernel", name);
 	}
 	if (validated->measured.has_mglru && !policy_has_generations(options->model.policy.policy))
-		result_note(
-			&validated->measured,
-			"this kernel keeps pages in generations (MGLRU), and the model's policy has "
-			"two lists: --policy linux-...-mglru, or --guest VMLINUZ,mglru=on");
+		result_note(&validated->measured,
+			    "this kernel keeps pages in generations (MGLRU), and the model's "
+			    "policy has "
+			    "two lists: --policy linux-...-mglru, or --guest VMLINUZ,mglru=on");
 	if (!validated->predicted_failure[0] && !validated->measured_failure[0])
 		validation_make(&validated->validation, &validated->predicted, &validated->measured,
 				options->tolerance);

@@ -259,10 +259,8 @@ static void with_min_ttl_a_machine_is_out_of_memory_sooner(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		struct world *world =
-			world_create((struct world_options){.policy = policies[i],
-							    .memory_mib = MEMORY_MIB,
-							    .is_machine = true});
+		struct world *world = world_create((struct world_options){
+			.policy = policies[i], .memory_mib = MEMORY_MIB, .is_machine = true});
 
 		stream(world, MEMORY_PAGES);
 		assert_int_equal(cache_in_memory(world->cache), i == 0);
@@ -274,8 +272,8 @@ static void with_min_ttl_a_machine_is_out_of_memory_sooner(void **state)
 
 static void the_plain_cache_can_have_generations(void **state)
 {
-	struct world *world = world_create(
-		(struct world_options){.policy = "linux-6.12-mglru", .memory_mib = 1, .bare = true});
+	struct world *world = world_create((struct world_options){
+		.policy = "linux-6.12-mglru", .memory_mib = 1, .bare = true});
 	uint32_t file = file_make(world, 2 * MIB);
 
 	(void)state;
@@ -298,7 +296,8 @@ static void switches_are_for_those_that_have_what_they_are_about(void **state)
 	assert_string_equal(error.message,
 			    "policy switch mglru_gain: linux-6.12 has no generations; give a "
 			    "kernel's policy, as in linux-6.18-mglru,mglru_gain=1.5");
-	assert_false(policy_options_parse(&options, "linux-6.12-mglru,inactive_ratio=half", &error));
+	assert_false(
+		policy_options_parse(&options, "linux-6.12-mglru,inactive_ratio=half", &error));
 	assert_non_null(strstr(error.message, "linux-6.12-mglru has no active and inactive list"));
 	assert_false(policy_options_parse(&options, "lru,read_mark=page", &error));
 }

@@ -38,4 +38,12 @@ elif [ "${REFAULT_FLAVOUR:-plain}" = plain ]; then
 else
 	table 'some of the shared cases' "$shared" loop-1.1 strided partial
 fi
+if [ ! -r "$shared/measured.jsonl" ] || ! grep -q '"mglru": true' "$shared/measured.jsonl"; then
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count # SKIP no cases of a kernel with MGLRU are here: no $shared/measured.jsonl"
+elif [ "${REFAULT_FLAVOUR:-plain}" = plain ]; then
+	table 'the shared cases of kernels with MGLRU' --mglru "$shared"
+else
+	table 'some of the shared cases of kernels with MGLRU' --mglru "$shared" partial phase
+fi
 tap_done

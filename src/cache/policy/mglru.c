@@ -26,7 +26,9 @@
  *               filter of tables to walk has no false positives
  *            4. on a whole machine, pages are not looked at again while a window is being
  *               allocated, once nothing was found to take
- *            5. up to 6.2 whoever looks around a young page activates its neighbours one by one,
+ *            5. the flusher's 30 s are not waited for: reclaim that meets a dirty page for the
+ *               second time finds it at work (of a trace without time stamps nobody knows when)
+ *            6. up to 6.2 whoever looks around a young page activates its neighbours one by one,
  *               however many they are; reclaim of a whole machine goes on until the pages asked
  *               for have been looked at
  * State      two bits for the generation and two for further uses, beside referenced and workingset;
@@ -253,8 +255,8 @@ static void mglru_enter(struct cache *cache, uint32_t slot)
 {
 	struct page *page = &cache->queue.pages[slot];
 
-	page->generation = slot_of(generation_for(cache, page, cache->in_fault)) &
-			   (GENERATIONS - 1);
+	page->generation =
+		slot_of(generation_for(cache, page, cache->in_fault)) & (GENERATIONS - 1);
 	queue_push(cache->queue.pages, page->generation, slot);
 	count(cache, page, page->generation, true);
 }
@@ -518,14 +520,14 @@ static void file_walk(struct cache *cache, uint32_t file, bool all)
 	const struct node_head *heads = cache->index.heads;
 
 	for (uint32_t node = cache->files.at[file].node_first; node; node = heads[node].next_node) {
-		uint32_t chunk = heads[node].chunk, first = chunk / TABLE_NODES * TABLE_NODES, at = first;
+		uint32_t chunk = heads[node].chunk, first = chunk / TABLE_NODES * TABLE_NODES,
+			 at = first;
 
 		if (!(heads[node].lists & NODE_HAS_TABLE))
 			continue;
-		while (at < chunk && !(heads[cache_node_find(cache, file,
-							     (uint64_t)at << NODE_SHIFT)]
-					       .lists &
-				       NODE_HAS_TABLE))
+		while (at < chunk &&
+		       !(heads[cache_node_find(cache, file, (uint64_t)at << NODE_SHIFT)].lists &
+			 NODE_HAS_TABLE))
 			at++;
 		if (at == chunk)
 			table_walk(cache, file, (uint64_t)first << NODE_SHIFT, all);
@@ -601,6 +603,7 @@ struct batch {
 	uint32_t slots[BATCH_SMALL];
 	uint32_t count;
 	uint64_t scanned, dirty; /* pages */
+	bool meets_again;        /* a dirty page that has come round */
 	bool has_emptied;        /* nothing but what it took is left there */
 };
 
@@ -625,7 +628,8 @@ static bool page_sort(struct cache *cache, uint32_t slot, uint32_t tier_most, st
 	struct generations *at = cache->generations;
 	struct page *page = &cache->queue.pages[slot];
 	uint32_t refs = refs_of(cache, page), tier, pages = page_count(page);
-	bool workingset = page->bits & PAGE_WORKINGSET, counts_first = cache->rules.mglru_counts_first;
+	bool workingset = page->bits & PAGE_WORKINGSET,
+	     counts_first = cache->rules.mglru_counts_first;
 	/* As often used as can be told: it is protected without asking. */
 	bool is_full = refs + (counts_first && workingset) == REFS_MAX + 1u + counts_first;
 
@@ -651,6 +655,8 @@ static bool page_sort(struct cache *cache, uint32_t slot, uint32_t tier_most, st
 	 */
 	if (page->bits & (PAGE_DIRTY | PAGE_WRITEBACK) ||
 	    (page->bits & PAGE_LOCKED && !counts_first && !is_held(cache, slot))) {
+		batch->meets_again |= (page->bits & (PAGE_DIRTY | PAGE_RECLAIM | PAGE_WRITEBACK)) ==
+				      (PAGE_DIRTY | PAGE_RECLAIM);
 		page_protect(cache, slot, false);
 		page->bits |= PAGE_RECLAIM;
 		return true;
@@ -782,7 +788,7 @@ static void page_put_back(struct cache *cache, uint32_t slot, bool is_used)
 
 /* evict_folios(). How many pages were looked at; 0: there is no use in going on. */
 static uint64_t evict(struct cache *cache, struct scan *scan, uint64_t asked, uint64_t *dirty,
-		      uint64_t *taken)
+		      uint64_t *taken, bool *meets_again)
 {
 	struct generations *at = cache->generations;
 	struct page *pages = cache->queue.pages;
@@ -794,6 +800,7 @@ static uint64_t evict(struct cache *cache, struct scan *scan, uint64_t asked, ui
 	batch.scanned += oldest_advance(cache, batch.has_emptied);
 	if (at->youngest - at->oldest + 1 == GENERATIONS_MIN)
 		batch.scanned = 0;
+	*meets_again |= batch.meets_again;
 	*dirty += batch.dirty;
 	*taken += batch.dirty;
 	for (uint32_t i = 0; i < batch.count; i++)
@@ -858,24 +865,24 @@ static void mglru_scan(struct cache *cache, struct scan *scan)
 {
 	uint64_t scanned = 0, dirty = 0, taken = 0, asked, looked;
 	uint32_t aged = 0;
+	bool meets_again = false;
 
 	if (is_stuck(cache))
 		return;
 	if (!cache->rules.mglru_aging_ends_turn && scan->is_background && wants_aging(cache))
 		age(cache);
 	while ((asked = pages_to_scan(cache, scan, &aged)) > 0) {
-		looked = evict(cache, scan, asked, &dirty, &taken);
+		looked = evict(cache, scan, asked, &dirty, &taken, &meets_again);
 		scanned += looked;
 		if (looked == 0 || scanned >= asked || has_enough(cache, scan, aged))
 			break;
 	}
 	scan->scanned_pages += scanned;
 	/*
-	 * All that was met was dirty: the flusher is woken (not in 6.12). That of a whole machine is
-	 * at work long before its memory is all dirty (balance_dirty_pages()).
+	 * All that was met was dirty: the flusher is woken (not in 6.12). Where it is not, it comes by
+	 * in its own time; and a dirty page that has come round has been dirty for long.
 	 */
-	if ((cache->rules.mglru_wakes_flusher || !cache->domain.is_cgroup) && dirty > 0 &&
-	    dirty == taken) {
+	if (meets_again || (cache->rules.mglru_wakes_flusher && dirty > 0 && dirty == taken)) {
 		cache->domain.flush_wanted = true;
 		writeback_flush(cache);
 	}
@@ -908,7 +915,7 @@ static uint32_t mglru_first_priority(struct cache *cache, const struct scan *sca
 		inactive_bits = bits_of(domain->list_pages[LIST_INACTIVE]);
 		target_bits = bits_of(target - 1) + 1;
 		priority = inactive_bits > target_bits ? inactive_bits - target_bits : 0;
-		priority = priority < PRIORITY_LEAST ? PRIORITY_LEAST
+		priority = priority < PRIORITY_LEAST           ? PRIORITY_LEAST
 			   : priority > RECLAIM_PRIORITY_FIRST ? RECLAIM_PRIORITY_FIRST
 							       : priority;
 	}
@@ -986,12 +993,12 @@ static const struct list_policy lists = {
 	.check = mglru_check,
 };
 
-#define MGLRU_POLICY(symbol, version, text)                                                        \
-	extern const struct policy policy_##symbol##_mglru;                                        \
-	const struct policy policy_##symbol##_mglru = {                                            \
+#define MGLRU_POLICY(series, version, text)                                                        \
+	extern const struct policy policy_mglru_##series;                                          \
+	const struct policy policy_mglru_##series = {                                              \
 		.name = "linux-" version "-mglru",                                                 \
 		.summary = text,                                                                   \
-		.preset = &preset_##symbol,                                                        \
+		.preset = &preset_linux_##series,                                                  \
 		.lists = &lists,                                                                   \
 		.mark = mglru_mark,                                                                \
 		.refault = mglru_refault,                                                          \
@@ -999,8 +1006,8 @@ static const struct list_policy lists = {
 		.reclaimed = mglru_reclaimed,                                                      \
 	};
 
-MGLRU_POLICY(linux_6_18, "6.18",
+MGLRU_POLICY(6_18, "6.18",
 	     "Linux 6.18 with MGLRU: working set in the shadows, two young looks to promote")
-MGLRU_POLICY(linux_6_12, "6.12", "Linux 6.12 with MGLRU: pages that are read enter second oldest")
-MGLRU_POLICY(linux_6_6, "6.6", "Linux 6.6 with MGLRU: as 6.12")
-MGLRU_POLICY(linux_6_1, "6.1", "Linux 6.1 with MGLRU: aging goes on to evict at once")
+MGLRU_POLICY(6_12, "6.12", "Linux 6.12 with MGLRU: as 6.6")
+MGLRU_POLICY(6_6, "6.6", "Linux 6.6 with MGLRU: aging leaves eviction to the next priority")
+MGLRU_POLICY(6_1, "6.1", "Linux 6.1 with MGLRU: aging goes on to evict at once")
