@@ -42,16 +42,20 @@ BUILD ?= build
 FLAVOUR := -O2
 endif
 
+# For what draws on a terminal: the program alone.
+TERMINAL := ncursesw
 PACKAGES := libzstd zlib liblzma libxxhash jansson libfyaml libbpf libelf sqlite3
 ifneq ($(filter-out clean format uninstall,$(or $(MAKECMDGOALS),all)),)
-ifneq ($(shell $(PKG_CONFIG) --exists $(PACKAGES) 2>/dev/null && echo yes),yes)
-$(error A library or pkg-config is missing ($(PACKAGES)): script/bootstrap installs them)
+ifneq ($(shell $(PKG_CONFIG) --exists $(PACKAGES) $(TERMINAL) 2>/dev/null && echo yes),yes)
+$(error A library or pkg-config is missing ($(PACKAGES) $(TERMINAL)): script/bootstrap installs them)
 endif
 endif
 PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 # bzip2 tells pkg-config nothing on Debian.
 PACKAGE_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lbz2 -lm
 STATIC_LIBS    := $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null) -lbz2 -lm
+TERMINAL_LIBS        := $(shell $(PKG_CONFIG) --libs $(TERMINAL) 2>/dev/null)
+TERMINAL_STATIC_LIBS := $(shell $(PKG_CONFIG) --static --libs $(TERMINAL) 2>/dev/null)
 
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 \
 	    -Wimplicit-fallthrough
@@ -155,7 +159,7 @@ $(ROOMS): $(filter-out $(MAIN),$(OBJECTS)) $(OBJ)/members
 
 $(PROGRAM): $(MAIN) $(ROOMS)
 	$(call say,LINK,$@)
-	$(CC) $(ALL_LDFLAGS) -o $@ $(MAIN) $(ROOMS) $(PACKAGE_LIBS)
+	$(CC) $(ALL_LDFLAGS) -o $@ $(MAIN) $(ROOMS) $(TERMINAL_LIBS) $(PACKAGE_LIBS)
 ifeq ($(filter $(CURDIR)/%,$(abspath $(BUILD))),)
 	@ln -sfn $(CURDIR)/scenarios $(BUILD)/scenarios     # a build elsewhere finds them beside itself
 	@ln -sfn $(CURDIR)/devices $(BUILD)/devices
@@ -165,7 +169,7 @@ endif
 # SQLite could load extensions, which it only does when it is told to: without it the linker has no warning about dlopen().
 $(BUILD)/refault-static: $(MAIN) $(ROOMS)
 	$(call say,LINK,$@)
-	$(CC) $(ALL_LDFLAGS) -static -Wl,--wrap=dlopen,--defsym=__wrap_dlopen=0 -o $@ $(MAIN) $(ROOMS) $(STATIC_LIBS)
+	$(CC) $(ALL_LDFLAGS) -static -Wl,--wrap=dlopen,--defsym=__wrap_dlopen=0 -o $@ $(MAIN) $(ROOMS) $(TERMINAL_STATIC_LIBS) $(STATIC_LIBS)
 
 # One object in which only refault_* is to be seen from outside, so that a static link cannot clash either.
 $(BUILD)/librefault.a: $(LIBRARY_OBJECTS) $(OBJ)/members

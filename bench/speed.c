@@ -3,8 +3,8 @@
  * access
  *
  *     build/bench/speed              the table
- *     build/bench/speed SLICE one fixed slice, for callgrind (bench/instructions.sh): bare-lru,
- *     full-random, full-sequential
+ *     build/bench/speed SLICE one fixed slice, for callgrind (bench/instructions.sh):
+ *     bare-POLICY, full-random, full-sequential
  *
  * Random: Zipf (exponent 1) over 4 M pages, memory for 1 M. Sequential: a file of 4 M pages read
  * from end to end in 128 KiB requests, memory for 1 M; a page is an access. The machine is shared:
@@ -274,8 +274,8 @@ int main(int argc, char **argv)
 	char name[64];
 
 	if (argc > 1) {
-		if (strcmp(argv[1], "bare-lru") == 0)
-			bare_random("lru", pages, count);
+		if (strncmp(argv[1], "bare-", 5) == 0)
+			bare_random(argv[1] + 5, pages, count);
 		else if (strcmp(argv[1], "full-random") == 0)
 			full_random("linux-6.18,statistics=fresh", pages, count);
 		else if (strcmp(argv[1], "full-sequential") == 0)

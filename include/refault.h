@@ -318,7 +318,7 @@ enum refault_touch_kind {
 
 /*
  * Touch each page of the range (not behind the end of the file) through a shared mapping of the
- * whole file. As refault_read() and refault_write().
+ * whole file, which lasts until the handle is closed. As refault_read() and refault_write().
  */
 bool refault_touch(struct refault_cache *cache, uint32_t handle, enum refault_touch_kind touch,
 		   uint64_t *offset, uint64_t *bytes, struct refault_plan *plan);

@@ -47,6 +47,11 @@ says() { # out|err TEXT
 	[ "$status" = 0 ] || sed 's/^/# /' "$scratch/$1"
 }
 
+# In what the last `exits` printed, commands that go on in the next line are one line.
+unfold() { # out|err
+	sed -i -z 's/ \\\n */ /g; s/\\\n//g' "$scratch/$1"
+}
+
 skip_all() { # WHY
 	echo "$1"
 	exit 77

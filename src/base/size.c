@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/glyph.h"
+
 struct unit {
 	const char *name;
 	uint64_t factor;
@@ -271,11 +273,13 @@ static bool time_try(char *text, uint64_t ns, uint64_t one, unsigned int decimal
 const char *time_format(char text[SIZE_TEXT_BYTES], uint64_t ns)
 {
 	const uint64_t minute = 60 * NS_PER_SECOND;
+	char us[8];
 
+	snprintf(us, sizeof(us), "%ss", glyph(GLYPH_MICRO));
 	if (ns == 0)
 		return strcpy(text, "0");
-	if (time_try(text, ns, 1, 0, 1000, "ns") || time_try(text, ns, NS_PER_US, 1, 100, "µs") ||
-	    time_try(text, ns, NS_PER_US, 0, 1000, "µs") ||
+	if (time_try(text, ns, 1, 0, 1000, "ns") || time_try(text, ns, NS_PER_US, 1, 100, us) ||
+	    time_try(text, ns, NS_PER_US, 0, 1000, us) ||
 	    time_try(text, ns, NS_PER_MS, 2, 10, "ms") ||
 	    time_try(text, ns, NS_PER_MS, 1, 100, "ms") ||
 	    time_try(text, ns, NS_PER_MS, 0, 1000, "ms") ||

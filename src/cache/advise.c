@@ -42,6 +42,8 @@ static void advise_dontneed_part(struct cache *cache, uint32_t file, uint64_t fi
 			high = &index_node(&cache->index, node)->high[index % NODE_PAGES];
 			if (*high & HIGH_SHADOW)
 				node_count(cache, node, 0, -1);
+			if (*high & HIGH_GHOST)
+				cache_ghost_forget(cache, node, index % NODE_PAGES);
 			*high = 0;
 			index++;
 			continue;

@@ -24,6 +24,7 @@ struct arc_config {
 	enum arc_rules rules;
 	uint64_t memory_bytes; /* the machine's; c_max is half of it unless size_max_bytes says */
 	uint64_t size_max_bytes, size_min_bytes; /* 0: the rules' own (c_max, c_min) */
+	uint32_t meta_percent; /* classic: zfs_arc_meta_limit_percent, of c_max; 0: 75 */
 };
 
 /* A buffer: its size in the ARC, and what a user of it sees when it is compressed (0: the same). */

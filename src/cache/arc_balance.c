@@ -103,7 +103,10 @@ void arc_balance_init(struct arc *arc, const struct arc_config *config)
 	arc->size_target = arc->size_min;
 	arc->mru_target = arc->size_target / 2;
 	arc->meta_min = BLOCK_BYTES_MAX;
-	arc->meta_limit = most(arc->meta_min, arc->size_max * META_LIMIT_PERCENT / 100);
+	arc->meta_limit = most(
+		arc->meta_min,
+		arc->size_max * (config->meta_percent ? config->meta_percent : META_LIMIT_PERCENT) /
+			100);
 	arc->dnode_limit = (arc->rules == ARC_2_2 ? arc->size_max : arc->meta_limit) *
 			   DNODE_LIMIT_PERCENT / 100;
 	arc->meta = FRACTION_ONE / 4;

@@ -4,6 +4,7 @@
 #include "cache/cache.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "cache/cache_private.h"
 
@@ -42,6 +43,8 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 		.read_batch = v[SWITCH_read_batch],
 		.folios_on_read = SINCE(folios, SWITCH_folios_read),
 		.folios_on_write = SINCE(folios, SWITCH_folios_write),
+		.dirty_whole_folios =
+			v[SWITCH_folio_dirty] == 1 && fs->folios == CACHE_FOLIOS_EARLY,
 		.order_by_counter = v[SWITCH_folio_order] == 1,
 		.readahead_split = v[SWITCH_readahead] == 1,
 		.readahead_io_cap = v[SWITCH_readahead_io_cap] == 1,
@@ -55,6 +58,8 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 			v[SWITCH_dirty_background_ratio] >= v[SWITCH_dirty_ratio]
 				? v[SWITCH_dirty_ratio] / 2
 				: v[SWITCH_dirty_background_ratio],
+		.dirty_limit_pages = pages_from_bytes_up(v[SWITCH_dirty_bytes]),
+		.dirty_background_pages = pages_from_bytes_up(v[SWITCH_dirty_background_bytes]),
 		.slab_by_priority = v[SWITCH_slab_target] == 1,
 		.slab_debt_scaled = v[SWITCH_slab_debt] == 1,
 		.inode_steals_pages = v[SWITCH_inode_with_pages] == 0,
@@ -99,7 +104,7 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 			    size_format(least, CACHE_MEMORY_BYTES_MIN));
 		return NULL;
 	}
-	if (pages_from_bytes_down(config->memory_bytes) > UINT64_C(1) << 30) {
+	if (config->memory_bytes > CACHE_MEMORY_BYTES_MAX) {
 		error_input(error, "memory over 4 TiB is not supported");
 		return NULL;
 	}
@@ -108,11 +113,13 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 			    READAHEAD_PAGES_MAX / 2 * 4);
 		return NULL;
 	}
-	if (policy->policy->ghosts) {
-		error_input(error,
-			    "policy %s remembers pages that left; only the plain cache (--bare) "
-			    "has room for that",
-			    policy->policy->name);
+	if (policy->policy->foresee) {
+		error_input(
+			error,
+			"policy %s must know which pages will be asked for, and what a whole "
+			"machine asks for depends on what it keeps: only the plain cache (--bare) "
+			"can have it",
+			policy->policy->name);
 		return NULL;
 	}
 	if (policy->policy->arc_rules && !config->filesystem->data_in_arc) {
@@ -125,9 +132,11 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 	cache = memory_alloc(1, sizeof(*cache));
 	cache->policy = policy->policy;
 	cache->filesystem = *config->filesystem;
+	if (cache->policy->use && !cache->policy->takes_folios)
+		cache->filesystem.folios = CACHE_FOLIOS_NEVER;
 	if (config->filesystem->inode_bytes_switched)
 		cache->filesystem.inode_bytes = policy->switches.value[SWITCH_ext4_inode_bytes];
-	cache->rules = rules_from(&policy->switches, config->filesystem);
+	cache->rules = rules_from(&policy->switches, &cache->filesystem);
 	cache->filesystem.marks_on_write = config->filesystem->marks_on_write &&
 					   policy->switches.value[SWITCH_write_marks_btrfs] == 0;
 	if (cache->rules.read_batch > 1024)
@@ -146,10 +155,12 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 	cache->page_capacity = 4096;
 	cache->page_count = SLOT_FIRST;
 	cache->queue.pages = memory_alloc(cache->page_capacity, sizeof(struct page));
-	if (cache->policy->has_marks)
-		cache->queue.marks = memory_alloc(cache->page_capacity / 64, 8);
 	for (uint32_t list = 0; list < LISTS_MAX; list++)
 		queue_init(cache->queue.pages, list);
+	memcpy(cache->policy_options, policy->own, sizeof(cache->policy_options));
+	cache->queue.options = cache->policy_options;
+	cache->queue.seed = config->seed;
+	cache_queue_init(cache);
 	if (cache->policy->lists)
 		cache->policy->lists->create(cache);
 	if (cache->completes_at_once)
@@ -177,12 +188,12 @@ void cache_destroy(struct cache *cache)
 		cache->policy->lists->destroy(cache);
 	index_deinit(&cache->index);
 	buffers_deinit(&cache->buffers);
-	memory_free(cache->queue.pages);
-	memory_free(cache->queue.marks);
+	cache_queue_deinit(cache);
 	memory_free(cache->flush_plan);
 	array_deinit(&cache->flushed);
 	array_deinit(&cache->returns);
 	array_deinit(&cache->mapped);
+	array_deinit(&cache->evicted);
 	memory_free(cache->window);
 	memory_free(cache->streams);
 	memory_free(cache->blame);
@@ -336,6 +347,8 @@ void cache_close(struct cache *cache, uint32_t handle)
 {
 	uint32_t file = cache->opens.at[handle].file;
 
+	if (cache->opens.at[handle].map_end > 0)
+		cache_unmap(cache, handle);
 	cache->opens.at[handle].next_free = cache->free_open;
 	cache->free_open = handle;
 	file_reference_put(cache, file);
@@ -421,6 +434,7 @@ void cache_memory_parts(const struct cache *cache, uint64_t *record_bytes, uint6
 	*resident_pages =
 		cache->domain.list_pages[LIST_INACTIVE] + cache->domain.list_pages[LIST_ACTIVE];
 	*record_bytes = cache->page_count * sizeof(struct page) +
+			(uint64_t)cache->page_count * cache->policy->slot_bytes +
 			(cache->queue.marks ? cache->page_count / 8 : 0);
 	*index_bytes = cache->index.node_count * (sizeof(struct node) + sizeof(struct node_head)) +
 		       (cache->index.bucket_mask + UINT64_C(1)) * sizeof(uint32_t);
@@ -437,12 +451,16 @@ static void check_lists(const struct cache *cache)
 {
 	uint64_t folios = 0, pages_in_lists = 0;
 
-	if (cache->policy->lists) {
+	if (cache->policy->use) {
+		cache_queue_check(cache);
+		pages_in_lists = cache->domain.list_pages[LIST_INACTIVE];
+	} else if (cache->policy->lists) {
 		cache->policy->lists->check(cache);
 		pages_in_lists = cache->domain.list_pages[LIST_INACTIVE] +
 				 cache->domain.list_pages[LIST_ACTIVE];
 	}
-	for (uint32_t list = 0; list < LIST_COUNT && !cache->policy->lists; list++) {
+	for (uint32_t list = 0; list < LIST_COUNT && !cache->policy->use && !cache->policy->lists;
+	     list++) {
 		uint64_t pages = 0;
 
 		for (uint32_t slot = cache->queue.pages[list].next; slot != list;
@@ -507,7 +525,8 @@ static void check_file(const struct cache *cache, uint32_t id, uint64_t *dirty,
 				here++;
 			} else {
 				assert(!(head->dirty >> i & 1));
-				assert(!(at->high[i] & HIGH_SHADOW) || at->high[i] & HIGH_EVICTED);
+				assert(!(at->high[i] & (HIGH_SHADOW | HIGH_GHOST)) ||
+				       at->high[i] & HIGH_EVICTED);
 				shadows += (at->high[i] & HIGH_SHADOW) != 0;
 			}
 		}

@@ -94,9 +94,12 @@ struct cache_config {
 	 * access a use.
 	 */
 	bool bare;
+	uint64_t seed; /* of what a policy draws by lot */
 };
 
 enum { CACHE_RECLAIM_STEP_PAGES = 32, CACHE_MEMORY_BYTES_MIN = 4 << 20 };
+
+#define CACHE_MEMORY_BYTES_MAX (UINT64_C(4) << 40)
 
 /*
  * Create; NULL if the memory is too small (ERROR_INPUT). `config` and what it points to may go
@@ -470,7 +473,18 @@ struct cache_return {
 	uint64_t evicted_age; /* cache_age() just before its eviction, if the distance is known */
 };
 
-/* From now on, keep a list of them: as many as reread_bytes counts pages. The caller empties it. */
+/* Pages that were evicted under pressure. */
+struct cache_eviction {
+	uint64_t index;
+	uint32_t file, pages;
+};
+
+const struct cache_eviction *cache_evictions(const struct cache *cache, size_t *count);
+
+/*
+ * From now on, keep a list of them: as many as reread_bytes counts pages; and one of evictions. The caller empties
+ * both.
+ */
 void cache_returns_log(struct cache *cache);
 const struct cache_return *cache_returns(const struct cache *cache, size_t *count);
 void cache_returns_clear(struct cache *cache);

@@ -7,9 +7,10 @@
  *     31          20 19       10 9     6 5      0
  *     |   flags     |  stream   | order | offset |      offset: the first page's place in its node
  *
- * Slots 0 and 1 are the heads of the inactive and the active list; a queue policy uses list 0
- * alone, and a policy with lists of its own has up to four. Its generation and refs, if it has
- * them, are in four bits that the node's number leaves: 2^28 nodes would take 100 GiB.
+ * Slots 0 and 1 are the heads of the inactive and the active list; a policy with lists of its own
+ * has up to four there. A queue policy has its own (queue.c); to the sums its pages are inactive. A
+ * page's generation and refs, if the policy has those, are in four bits that the node's number
+ * leaves: 2^28 nodes would take 100 GiB.
  *
  * Index. 64 consecutive pages of a file share a node, as in the kernel's xarray: 6.8 bytes a page.
  * Per page it holds `low`: RESIDENT | slot, or the low 31 bits of the shadow's age; and `high`: 0
@@ -29,6 +30,7 @@
 #include "base/size.h"
 #include "cache/cache.h"
 #include "cache/policy.h"
+#include "cache/queue.h"
 
 /* ---- pages ---- */
 
@@ -92,6 +94,7 @@ enum { NODE_SHIFT = 6, NODE_PAGES = 1 << NODE_SHIFT };
 #define HIGH_EVICTED      0x8000u /* was cached, and evicted under pressure */
 #define HIGH_SHADOW       0x4000u /* and the kernel still knows its age */
 #define HIGH_WORKINGSET   0x2000u
+#define HIGH_GHOST        0x1000u /* and a queue policy has a record of it: low */
 #define HIGH_EVICTOR_MASK 0x03ffu
 
 struct node {
@@ -199,6 +202,8 @@ struct cache_file {
 	uint32_t resident_pages;
 	uint32_t node_live;  /* nodes that the kernel has */
 	uint32_t references; /* dentries in memory, and open files */
+	uint32_t maps;       /* open files that it was mapped by */
+	uint32_t map_tables; /* page tables of these, pages */
 	uint32_t links;      /* names that mean it */
 	uint32_t lru_prev, lru_next;
 	uint32_t dirty_prev, dirty_next;
@@ -226,6 +231,8 @@ struct open_file {
 	uint64_t start;    /* the current readahead window, pages */
 	uint64_t last_pos; /* where the last read stopped, bytes; UINT64_MAX before the first */
 	uint64_t prev_pos; /* the same, as readahead sees it */
+	uint64_t map_first,
+		map_end; /* used through its mapping, pages, from .. to; 0, 0: nothing */
 	uint32_t file;
 	uint32_t size, async_size; /* pages */
 	uint32_t window;           /* pages: 0, the device's, or twice that */
@@ -275,8 +282,10 @@ struct rules {
 	uint32_t open_file_bytes, transaction_blocks, journal_blocks, statistics_ops;
 	uint32_t charge_batch, read_batch, vfs_cache_pressure, dirty_background_percent,
 		dirty_limit_percent;
-	uint32_t shadow_shift; /* nodes kept: pages >> shift */
-	bool shadow_of_all;    /* pages: all LRU and slab, or files only */
+	bool dirty_whole_folios;
+	uint64_t dirty_background_pages, dirty_limit_pages; /* 0: the percentages */
+	uint32_t shadow_shift;                              /* nodes kept: pages >> shift */
+	bool shadow_of_all; /* pages: all LRU and slab, or files only */
 
 	/* of generations: policy/mglru.c */
 	enum mglru_reads mglru_reads;
@@ -323,7 +332,7 @@ struct domain {
 	bool flush_wanted; /* reclaim met only dirty pages */
 };
 
-enum { RECLAIM_PRIORITY_FIRST = 12 };
+enum { PRIORITY_FIRST = 12 };
 
 /* One reclaim call's state, and what one priority of it scanned. */
 struct scan {
@@ -368,6 +377,7 @@ struct cache {
 	struct rules rules;
 	struct page_queue queue;         /* .pages is the page array */
 	struct generations *generations; /* policy/mglru.c's */
+	uint32_t policy_options[POLICY_OPTIONS_MAX];
 	/* By list: how far the oldest pages have been asked for ahead of the next scan. A hint. */
 	uint32_t scouts[LIST_COUNT];
 	uint32_t page_capacity, page_count, free_slot;
@@ -411,7 +421,8 @@ struct cache {
 	bool writes_take_time;
 	ARRAY(struct cache_run) flushed; /* for cache_flushed() */
 	bool logs_returns;
-	ARRAY(struct cache_return) returns; /* for cache_returns() */
+	ARRAY(struct cache_return) returns;   /* for cache_returns() */
+	ARRAY(struct cache_eviction) evicted; /* for cache_evictions() */
 	size_t flushed_taken;
 	uint64_t pinned_bytes;
 	uint32_t closed_files;  /* whose memory is not back yet */
@@ -520,14 +531,21 @@ void page_remove(struct cache *cache, uint32_t slot);
 /* A use: by the policy. */
 static inline void page_mark(struct cache *cache, uint32_t slot)
 {
+	uint32_t *bits = &cache->queue.pages[slot].bits;
+
 	if (cache->policy->mark)
 		cache->policy->mark(cache, slot);
+	else if (*bits & PAGE_REFERENCED || cache->policy->sees_first_use)
+		cache->policy->use(&cache->queue, slot);
 	else
-		cache->policy->hit(&cache->queue, slot);
+		*bits |= PAGE_REFERENCED; /* what it came in for */
 }
 /* Has this page a block on the device? */
 bool page_is_stored(struct cache *cache, uint32_t file, uint64_t page_index);
-/* Moves between lists keep the sums. */
+/* The open file's mapping ends. */
+void cache_unmap(struct cache *cache, uint32_t handle);
+void page_slot_free(struct cache *cache, uint32_t slot);
+/* Moves between a kernel's lists keep the sums; a queue policy's are its own business. */
 void page_list_move(struct cache *cache, uint32_t slot, enum list to, bool to_oldest);
 /* Pages first .. end - 1, all of one folio, are dirty. */
 void folio_set_dirty(struct cache *cache, uint32_t slot, uint64_t first, uint64_t end);

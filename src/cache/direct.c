@@ -92,6 +92,8 @@ void cache_direct_drop(struct cache *cache, uint32_t file, uint64_t offset, uint
 		high = &index_node(&cache->index, node)->high[index % NODE_PAGES];
 		if (*high & HIGH_SHADOW)
 			node_count(cache, node, 0, -1);
+		if (*high & HIGH_GHOST)
+			cache_ghost_forget(cache, node, index % NODE_PAGES);
 		*high = 0;
 		index++;
 	}

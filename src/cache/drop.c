@@ -30,6 +30,8 @@ static void node_drop(struct cache *cache, uint32_t node)
 			/* We still know that it was evicted: what is read again is read again. */
 			at->high[i] &= (uint16_t)~HIGH_SHADOW;
 			node_count(cache, node, 0, -1);
+		} else if (at->high[i] & HIGH_GHOST) {
+			cache_ghost_forget(cache, node, i);
 		}
 	}
 }

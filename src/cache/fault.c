@@ -10,12 +10,25 @@
 enum { LOTS_OF_MISSES = 100, MISSES_MAX = 1000, FAULT_AROUND_PAGES = 16, PAGES_PER_TABLE = 512 };
 
 /*
- * A use through a mapping leaves its young bit, unless the file was advised NOREUSE (6.3:
- * vma_has_recency()).
+ * A use through a mapping leaves its young bit, unless the file was advised NOREUSE, or the mapping
+ * RANDOM (6.3: vma_has_recency()).
  */
 static inline uint32_t young(const struct cache *cache, const struct open_file *open)
 {
-	return open->is_noreuse && cache->rules.noreuse_mapped ? 0 : PAGE_YOUNG;
+	bool has_recency = !open->is_noreuse && !open->map_is_random;
+
+	return !has_recency && cache->rules.noreuse_mapped ? 0 : PAGE_YOUNG;
+}
+
+/* This mapping has entries for these pages. */
+static void map_extend(struct cache *cache, struct open_file *open, uint64_t first, uint64_t end)
+{
+	if (open->map_end == 0) {
+		cache->files.at[open->file].maps++;
+		open->map_first = first;
+	}
+	open->map_first = first < open->map_first ? first : open->map_first;
+	open->map_end = end > open->map_end ? end : open->map_end;
 }
 
 /* What a fault brings in counts as used, with generations (mm/memory.c, lru_gen_enter_fault()). */
@@ -45,6 +58,7 @@ static void fault_around(struct cache *cache, struct open_file *open, uint64_t i
 			there++;
 		if (!(page->bits & PAGE_MAPPED))
 			page->bits |= PAGE_MAPPED | young(cache, open);
+		map_extend(cache, open, at, at + 1);
 	}
 	open->mmap_miss = (uint16_t)(open->mmap_miss > there ? open->mmap_miss - there : 0);
 }
@@ -135,6 +149,7 @@ static void page_table_charge(struct cache *cache, uint32_t file, uint64_t index
 	cache->queue.pages[slot].bits |= PAGE_LOCKED;
 	cache_enter(cache, ALLOCATION_WRITE);
 	slab_charge(cache, PAGE_BYTES);
+	cache->files.at[file].map_tables++;
 	cache->queue.pages[slot].bits &= ~PAGE_LOCKED;
 }
 
@@ -150,12 +165,14 @@ bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *off
 	for (; index < pages_from_bytes_up(end); index++) {
 		uint32_t slot = cache_lookup(cache, open->file, index);
 
-		if (slot && cache->queue.pages[slot].bits & PAGE_MAPPED)
+		if (slot && cache->queue.pages[slot].bits & PAGE_MAPPED &&
+		    index >= open->map_first && index < open->map_end)
 			cache->queue.pages[slot].bits |= young(cache, open);
 		else if (!fault(cache, open, index, write, plan))
 			break;
 		else
 			page_table_charge(cache, open->file, index);
+		map_extend(cache, open, index, index + 1);
 		if (!cache->policy->mark) /* a queue policy sees every use */
 			page_mark(cache, cache_lookup(cache, open->file, index));
 		if (write) {
@@ -178,4 +195,56 @@ bool cache_touch(struct cache *cache, uint32_t handle, bool write, uint64_t *off
 		*offset = end;
 	*bytes = 0;
 	return true;
+}
+
+/*
+ * Of a node's folios, those that begin in it, and that this mapping may have used: each young one is
+ * marked accessed, once.
+ */
+static void node_unmap(struct cache *cache, uint32_t node, const struct open_file *open, bool marks)
+{
+	const struct node *at = index_node(&cache->index, node);
+	uint64_t base = (uint64_t)cache->index.heads[node].chunk << NODE_SHIFT;
+	bool is_last = cache->files.at[open->file].maps == 0;
+
+	for (uint32_t i = 0; i < NODE_PAGES; i++) {
+		uint32_t slot = at->low[i] & LOW_MASK;
+		struct page *page = &cache->queue.pages[slot];
+
+		if (!(at->low[i] & LOW_RESIDENT) || !(page->bits & PAGE_MAPPED) ||
+		    page_index_of(cache, page) != base + i)
+			continue;
+		if (marks && page->bits & PAGE_YOUNG && base + i < open->map_end &&
+		    base + i + page_count(page) > open->map_first)
+			page_mark(cache, slot);
+		if (is_last)
+			page->bits &= ~(PAGE_MAPPED | PAGE_YOUNG);
+	}
+}
+
+/*
+ * Source: Linux mm/memory.c, zap_present_folio_ptes(), free_pgtables(); linux-caching.md 1.4.
+ * Differs: a mapping is known by the first and the last page that it used, not by each; and a page
+ *          is mapped as long as any mapping of the file is left.
+ */
+void cache_unmap(struct cache *cache, uint32_t handle)
+{
+	struct open_file *open = &cache->opens.at[handle];
+	struct cache_file *file = &cache->files.at[open->file];
+	bool marks = cache->policy->mark && young(cache, open) != 0;
+
+	file->maps--;
+	for (uint32_t node = file->node_first; node; node = cache->index.heads[node].next_node) {
+		struct node_head *head = &cache->index.heads[node];
+
+		if (head->resident_pages > 0)
+			node_unmap(cache, node, open, marks);
+		if (file->maps == 0)
+			head->lists &= (uint8_t)~NODE_HAS_TABLE;
+	}
+	open->map_first = open->map_end = 0;
+	if (file->maps == 0 && file->map_tables > 0) {
+		slab_charge(cache, -(int64_t)(file->map_tables * PAGE_BYTES));
+		file->map_tables = 0;
+	}
 }

@@ -144,6 +144,8 @@ static void nodes_drop_from(struct cache *cache, uint32_t id, uint64_t first_pag
 				 * When the inode goes, we still know that the page was evicted;
 				 * when the data goes, nothing.
 				 */
+				if (pages_too && at->high[i] & HIGH_GHOST)
+					cache_ghost_forget(cache, node, i);
 				at->high[i] =
 					pages_too ? 0 : (uint16_t)(at->high[i] & ~HIGH_SHADOW);
 			}

@@ -22,17 +22,14 @@ static uint32_t slot_take(struct cache *cache)
 		cache->queue.pages =
 			memory_resize(cache->queue.pages, capacity, sizeof(struct page));
 		memory_use_randomly(cache->queue.pages, capacity * sizeof(struct page));
-		if (cache->queue.marks) {
-			cache->queue.marks = memory_resize(cache->queue.marks, capacity / 64, 8);
-			for (size_t i = cache->page_capacity / 64; i < capacity / 64; i++)
-				cache->queue.marks[i] = 0;
-		}
+		cache_queue_grow(cache, (uint32_t)capacity);
 		cache->page_capacity = (uint32_t)capacity;
 	}
+	cache->queue.slots++;
 	return cache->page_count++;
 }
 
-static void slot_free(struct cache *cache, uint32_t slot)
+void page_slot_free(struct cache *cache, uint32_t slot)
 {
 	if (cache->queue.marks)
 		cache->queue.marks[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
@@ -49,7 +46,9 @@ static void list_add(struct cache *cache, uint32_t slot, enum list list, bool to
 	uint32_t pages = page_count(page);
 	struct counters *stream = &cache->streams[page_stream(page)];
 
-	if (to_oldest)
+	if (cache->policy->use)
+		; /* in the policy's */
+	else if (to_oldest)
 		queue_push_oldest(cache->queue.pages, list, slot);
 	else
 		queue_push(cache->queue.pages, list, slot);
@@ -69,7 +68,8 @@ static void list_remove(struct cache *cache, uint32_t slot)
 	uint32_t pages = page_count(page);
 	struct counters *stream = &cache->streams[page_stream(page)];
 
-	queue_unlink(cache->queue.pages, slot);
+	if (!cache->policy->use)
+		queue_unlink(cache->queue.pages, slot);
 	if (page->bits & PAGE_ACTIVE) {
 		cache->domain.list_pages[LIST_ACTIVE] -= pages;
 		stream->active_file_pages -= pages;
@@ -81,6 +81,8 @@ static void list_remove(struct cache *cache, uint32_t slot)
 
 void page_list_move(struct cache *cache, uint32_t slot, enum list to, bool to_oldest)
 {
+	if (cache->policy->use)
+		return;
 	list_remove(cache, slot);
 	list_add(cache, slot, to, to_oldest);
 }
@@ -276,12 +278,14 @@ static void node_fill(struct cache *cache, uint32_t node, uint32_t first, uint32
 uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t order,
 		     enum insert_reason reason, uint64_t missed_until)
 {
-	uint32_t pages = 1u << order, node, slot;
+	uint32_t pages = 1u << order, node, slot, ghost = 0;
 	struct page *page;
 	struct counters *counted = cache_counted(cache);
 	struct memory memory = {0};
 	bool to_active = false, is_read = reason != INSERT_WRITE;
 
+	if (cache->policy->use)
+		ghost = cache_queue_asked(cache, file, page_index);
 	/*
 	 * Charging may reclaim, and reclaim may touch any node: pay for everything first, then
 	 * change things.
@@ -290,12 +294,19 @@ uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, ui
 			   reason == INSERT_AT_ONCE     ? CHARGE_AT_ONCE
 			   : reason == INSERT_READAHEAD ? CHARGE_ONCE
 			   : cache->charge_always       ? CHARGE_ALWAYS
-							: CHARGE_RETRY))
+							: CHARGE_RETRY)) {
+		if (ghost) {
+			if (cache->policy->lost)
+				cache->policy->lost(&cache->queue);
+			page_slot_free(cache, ghost);
+			cache_ghost_uncharge(cache);
+		}
 		return 0;
+	}
 	node = node_prepare(cache, file, page_index, order);
 	for (uint32_t done = NODE_PAGES; done < pages; done += NODE_PAGES)
 		(void)node_prepare(cache, file, page_index + done, order);
-	slot = slot_take(cache);
+	slot = ghost ? ghost : slot_take(cache);
 	scouts_advance(cache);
 	page = &cache->queue.pages[slot];
 	*page = (struct page){
@@ -338,12 +349,19 @@ uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, ui
 		cache->policy->lists->enter(cache, slot);
 	else
 		list_add(cache, slot, to_active ? LIST_ACTIVE : LIST_INACTIVE, false);
+	if (ghost) {
+		counted->refaults++;
+		cache_ghost_uncharge(cache);
+	}
+	if (cache->policy->use)
+		policy_enter(cache->policy, &cache->queue, slot, ghost != 0);
 	return slot;
 }
 
 /* ---- out ---- */
 
-static void page_forget(struct cache *cache, uint32_t slot)
+/* Off the sums; the record is free, but for a ghost's. */
+static void page_forget(struct cache *cache, uint32_t slot, bool is_ghost)
 {
 	struct page *page = &cache->queue.pages[slot];
 
@@ -354,7 +372,12 @@ static void page_forget(struct cache *cache, uint32_t slot)
 	else
 		list_remove(cache, slot);
 	domain_uncharge(cache, page_count(page));
-	slot_free(cache, slot);
+	if (is_ghost) {
+		cache->queue.pages[slot].bits &= PAGE_OFFSET_MASK;
+		cache_ghost_charge(cache);
+	} else {
+		page_slot_free(cache, slot);
+	}
 }
 
 void page_evict(struct cache *cache, uint32_t slot)
@@ -364,6 +387,7 @@ void page_evict(struct cache *cache, uint32_t slot)
 	uint32_t pages = page_count(page), file = page_file(cache, page);
 	struct domain *domain = &cache->domain;
 	uint16_t high = (uint16_t)(HIGH_EVICTED | cache->stream);
+	bool is_ghost = false;
 	uint32_t low;
 
 	assert(!(page->bits & (PAGE_DIRTY | PAGE_WRITEBACK | PAGE_LOCKED)));
@@ -381,6 +405,11 @@ void page_evict(struct cache *cache, uint32_t slot)
 		high |= HIGH_SHADOW;
 	if (page->bits & PAGE_WORKINGSET)
 		high |= HIGH_WORKINGSET;
+	if (cache->policy->use && policy_evict(cache->policy, &cache->queue, slot)) {
+		is_ghost = true;
+		high |= HIGH_GHOST;
+		low = slot;
+	}
 
 	for (uint32_t done = 0; done < pages; done += NODE_PAGES) {
 		uint32_t node = folio_node(cache, page, done);
@@ -395,8 +424,10 @@ void page_evict(struct cache *cache, uint32_t slot)
 		node_count(cache, node, -(int)here, high & HIGH_SHADOW ? (int)here : 0);
 	}
 	cache_counted(cache)->evictions += pages;
+	if (cache->logs_returns)
+		*array_push(&cache->evicted) = (struct cache_eviction){page_index, file, pages};
 	cache->files.at[file].resident_pages -= pages;
-	page_forget(cache, slot);
+	page_forget(cache, slot, is_ghost);
 	if (cache->files.at[file].resident_pages == 0)
 		inode_pages_gone(cache, file);
 }
@@ -426,7 +457,9 @@ void page_remove(struct cache *cache, uint32_t slot)
 		node_count(cache, node, -(int)here, 0);
 	}
 	cache->files.at[file].resident_pages -= pages;
-	page_forget(cache, slot);
+	if (cache->policy->use)
+		policy_forget(cache->policy, &cache->queue, slot);
+	page_forget(cache, slot, false);
 	if (cache->files.at[file].resident_pages == 0)
 		inode_pages_gone(cache, file);
 }
@@ -463,6 +496,12 @@ void folio_set_dirty(struct cache *cache, uint32_t slot, uint64_t first, uint64_
 	struct cache_file *file = &cache->files.at[id];
 
 	page->bits |= PAGE_DIRTY;
+	/* Without a state for each block: fs/iomap/buffered-io.c to 6.5 writes what is up to date of the folio. */
+	if (cache->rules.dirty_whole_folios) {
+		end = folio_end(cache, slot, first);
+		first = page_index_of(cache, page);
+		node = page->node;
+	}
 	for (uint64_t next; first < end; first = next) {
 		uint64_t base = first & ~(uint64_t)(NODE_PAGES - 1), dirty, count;
 		struct node_head *head;

@@ -1,5 +1,5 @@
 /*
- * peek: what a page is, without touching it; and a log of pages that came back
+ * peek: what a page is, without touching it; and a log of pages that came back, and of those that were evicted
  *
  * For whoever watches a run (lints). Nothing here changes what the core decides.
  */
@@ -49,9 +49,16 @@ const struct cache_return *cache_returns(const struct cache *cache, size_t *coun
 	return cache->returns.at;
 }
 
+const struct cache_eviction *cache_evictions(const struct cache *cache, size_t *count)
+{
+	*count = cache->evicted.count;
+	return cache->evicted.at;
+}
+
 void cache_returns_clear(struct cache *cache)
 {
 	cache->returns.count = 0;
+	cache->evicted.count = 0;
 }
 
 void page_log_return(struct cache *cache, uint32_t file, uint64_t page_index, uint32_t low,

@@ -30,9 +30,19 @@ struct switches {
 	uint32_t value[SWITCH_COUNT];
 };
 
+/* What a policy that is no kernel lets one set: "lru-k,k=3". All are numbers. */
+struct policy_option {
+	const char *name; /* NULL: none any more */
+	uint32_t low, high, preset;
+	const char *meaning;
+};
+
+enum { POLICY_OPTIONS_MAX = 4 };
+
 struct policy_options {
 	const struct policy *policy;
 	struct switches switches;
+	uint32_t own[POLICY_OPTIONS_MAX]; /* in the order of policy_own_options() */
 };
 
 /*
@@ -41,6 +51,9 @@ struct policy_options {
  * default policy is meant.
  */
 bool policy_options_parse(struct policy_options *options, const char *text, struct error *error);
+
+/* All as the policy has it when nothing is said. */
+void policy_options_preset(struct policy_options *options, const struct policy *policy);
 
 /* Set one "KEY=VALUE" on top. */
 bool policy_options_set(struct policy_options *options, const char *key_and_value,
@@ -61,6 +74,8 @@ const char *policy_summary(const struct policy *policy);
 bool policy_has_switches(const struct policy *policy); /* a kernel: the switches mean something */
 bool policy_has_generations(const struct policy *policy); /* MGLRU */
 struct switches policy_preset(const struct policy *policy);
+/* Ended by one without a name; or NULL, as kernels have. */
+const struct policy_option *policy_own_options(const struct policy *policy);
 
 const char *switch_name(enum switch_id id);
 const char *switch_meaning(enum switch_id id);

@@ -203,6 +203,8 @@ static inline void entry_prefetch(const struct cache *cache, const struct node *
 		prefetch_write(&pages[pages[slot].next]);
 	} else if (low & LOW_RESIDENT) {
 		prefetch_write(&pages[slot]);
+		if (cache->policy->slot_bytes)
+			prefetch_write(cache->queue.own + (size_t)slot * cache->policy->slot_bytes);
 	} else {
 		/* It will be inserted. */
 		prefetch_write(&node->high[at]);

@@ -9,40 +9,7 @@
 
 #include "cache/cache_private.h"
 
-enum { PRIORITY_FIRST = RECLAIM_PRIORITY_FIRST, PRIORITY_STORM = 5 };
-
-/*
- * A queue policy's scan: victims until the target is met; what cannot go becomes the newest, once.
- */
-static void queue_scan(struct cache *cache, struct scan *scan)
-{
-	uint64_t left = cache->domain.list_pages[LIST_INACTIVE] >> scan->priority;
-
-	while (left > 0 && scan->reclaimed_pages < scan->target_pages) {
-		uint32_t slot = cache->policy->victim(&cache->queue);
-		struct page *page = &cache->queue.pages[slot];
-		uint32_t pages = page_count(page);
-
-		/*
-		 * The policy unlinked it; the sums still hold it, so put it back where it was
-		 * before anything else.
-		 */
-		queue_push_oldest(cache->queue.pages, LIST_INACTIVE, slot);
-		scan->scanned_pages += pages;
-		left -= left < pages ? left : pages;
-		if (page->bits & (PAGE_DIRTY | PAGE_WRITEBACK | PAGE_LOCKED | PAGE_HELD)) {
-			if (page->bits & PAGE_DIRTY)
-				cache->domain.flush_wanted = true;
-			page_list_move(cache, slot, LIST_INACTIVE, false);
-			continue;
-		}
-		page_evict(cache, slot);
-		scan->reclaimed_pages += pages;
-	}
-	/* As a kernel's scan does; the next priority finds them clean. */
-	if (scan->reclaimed_pages < scan->target_pages && cache->domain.flush_wanted)
-		writeback_flush(cache);
-}
+enum { PRIORITY_STORM = 5 };
 
 static void scan_priorities(struct cache *cache, struct scan *scan)
 {
@@ -59,7 +26,7 @@ static void scan_priorities(struct cache *cache, struct scan *scan)
 		if (cache->policy->scan)
 			cache->policy->scan(cache, scan);
 		else if (domain->list_pages[LIST_INACTIVE] > 0)
-			queue_scan(cache, scan);
+			cache_queue_scan(cache, scan);
 		slab_shrink(cache, scan);
 		if (scan->reclaimed_pages >= scan->target_pages)
 			return;

@@ -108,6 +108,8 @@ static void folio_written(struct cache *cache, uint32_t slot)
 		page->bits &= ~PAGE_RECLAIM;
 		if (cache->policy->lists)
 			cache->policy->lists->written(cache, slot);
+		else if (cache->policy->use && !(page->bits & (PAGE_LOCKED | PAGE_HELD)))
+			page_evict(cache, slot); /* a queue may have no end to put it at */
 		else
 			page_list_move(cache, slot, LIST_INACTIVE, true);
 	}
@@ -374,21 +376,39 @@ static uint64_t dirtyable_pages(const struct domain *domain)
 	       domain->list_pages[LIST_INACTIVE] + domain->list_pages[LIST_ACTIVE];
 }
 
+/* Bytes go before percentages: domain_dirty_limits(). */
+static uint64_t pages_or_percent(const struct cache *cache, uint64_t pages, uint32_t percent)
+{
+	return pages ? pages : dirtyable_pages(&cache->domain) / 100 * percent;
+}
+
+static uint64_t dirty_limit_pages(const struct cache *cache)
+{
+	return pages_or_percent(cache, cache->rules.dirty_limit_pages,
+				cache->rules.dirty_limit_percent);
+}
+
+/* Half of the limit where it would not be below it. */
+static uint64_t dirty_background_pages(const struct cache *cache)
+{
+	uint64_t limit = dirty_limit_pages(cache);
+	uint64_t pages = pages_or_percent(cache, cache->rules.dirty_background_pages,
+					  cache->rules.dirty_background_percent);
+
+	return pages >= limit ? limit / 2 : pages;
+}
+
 static bool over_background_limit(const struct cache *cache)
 {
-	const struct domain *domain = &cache->domain;
-
-	return !domain->is_cgroup &&
-	       domain->dirty_pages >
-		       dirtyable_pages(domain) / 100 * cache->rules.dirty_background_percent;
+	return !cache->domain.is_cgroup &&
+	       cache->domain.dirty_pages > dirty_background_pages(cache);
 }
 
 uint64_t cache_dirty_allowed(const struct cache *cache)
 {
 	if (cache->domain.is_cgroup)
 		return UINT64_MAX;
-	return dirtyable_pages(&cache->domain) / 200 *
-	       (cache->rules.dirty_background_percent + cache->rules.dirty_limit_percent);
+	return (dirty_background_pages(cache) + dirty_limit_pages(cache)) / 2;
 }
 
 /* What was written during reclaim: its bytes and, if the caller asks for them, its runs. */
@@ -434,8 +454,7 @@ size_t cache_flushed(struct cache *cache, struct cache_run *runs, size_t most)
 uint64_t cache_flusher_pace(struct cache *cache, uint64_t bytes_per_s)
 {
 	uint64_t pages = bytes_per_s / PAGE_BYTES / 2,
-		 share = dirtyable_pages(&cache->domain) / 100 * cache->rules.dirty_limit_percent /
-			 DIRTY_SCOPE;
+		 share = dirty_limit_pages(cache) / DIRTY_SCOPE;
 
 	pages = pages < share ? pages : share;
 	cache->flusher.chunk_pages = (pages + TURN_PAGES_MIN) / TURN_PAGES_MIN * TURN_PAGES_MIN;

@@ -360,8 +360,7 @@ out:
 }
 
 static const char *const usage[] = {
-	"advise TRACE (--memory SIZE | --cgroup-limit SIZE) [--device NAME] [--only REMEDY[,...]] "
-	"[--json]",
+	"advise TRACE (--memory SIZE | --cgroup-limit SIZE) [--device NAME] [--only REMEDY[,...]]",
 	"advise SCENARIO [--set KEY=VALUE]... [--only REMEDY[,...]] [--json]",
 	"advise RUN [--only REMEDY[,...]] [--json]",
 	"advise TRACE|SCENARIO ... --confirm [--places N[,...]]",
@@ -385,9 +384,11 @@ const struct command command_advise = {
 	.description =
 		"Try what may help on the same operations, and rank it by what it saves less what "
 		"it costs others: DONTNEED behind what a stream reads or writes, RWF_DONTCACHE, "
-		"O_DIRECT, FADV_RANDOM, NOREUSE, whole pages, new files instead of old ones, "
-		"readahead, a memory cgroup of its own, vfs_cache_pressure, memory, another "
-		"kernel or file system, and a database's own settings. Each with its change of "
+		"O_DIRECT, FADV_RANDOM, NOREUSE, or what of these is there left out, whole pages, "
+		"new files instead of old ones, readahead, a memory cgroup of its own, memory.low, "
+		"vfs_cache_pressure, dirty limits, MGLRU, ZFS's limits, memory, another kernel or "
+		"file system, a database's own settings, and the best two at once. Each with its "
+		"change of "
 		"device reads, throughput and 99th percentile, who gains and who loses, the "
 		"setting to apply, since which kernel there is such a thing, and its risk.\n\n"
 		"Every remedy is run, not guessed: over several seeds where anything is drawn by "

@@ -128,6 +128,23 @@ void keep_run(struct keep *keep, const struct result *result, const struct repor
 	};
 }
 
+void keep_run_json(struct keep *keep, json_t *result, json_t *drawing, const char *label,
+		   const char *digest, const char *experiment)
+{
+	const json_t *input = json_object_get(result, "input");
+
+	if (is_off(keep))
+		return;
+	*array_push(&keep->runs) = (struct kept_run){
+		.label = kept_text(keep, label),
+		.input = kept_text(keep, json_string_value(json_object_get(input, "name"))),
+		.digest = kept_text(keep, digest),
+		.experiment = experiment ? kept_text(keep, experiment) : keep->experiment,
+		.result = json_incref(result),
+		.drawing = json_incref(drawing),
+	};
+}
+
 void keep_answer(struct keep *keep, char *text, json_t *json, bool is_of_runs)
 {
 	if (is_of_runs)

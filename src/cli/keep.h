@@ -68,6 +68,13 @@ void keep_run(struct keep *keep, const struct result *result, const struct repor
 	      const char *label, const char *digest);
 
 /*
+ * The same of a result that is JSON already, as report_json() makes it, with its drawing_json(). Both are borrowed. experiment NULL: as keep_command()
+ * found it.
+ */
+void keep_run_json(struct keep *keep, json_t *result, json_t *drawing, const char *label,
+		   const char *digest, const char *experiment);
+
+/*
  * What is printed of several runs: text, which is freed with free(), and JSON, taken over; if that ends
  * with a list "runs" of just these results, is_of_runs.
  */

@@ -1,6 +1,8 @@
 #include "cli/kept.h"
 
-#include "base/memory.h"
+#include <string.h>
+
+#include "base/array.h"
 #include "report/report.h"
 #include "report/runs.h"
 
@@ -19,19 +21,81 @@ static size_t without_repeated(uint64_t *numbers, size_t count)
 	return kept;
 }
 
+static bool is_group(const char *name)
+{
+	size_t bytes = strlen(name);
+
+	return bytes > 1 && name[bytes - 1] == '+';
+}
+
+struct numbers {
+	ARRAY(uint64_t) list;
+};
+
+/* All runs of the command that this one is of, in its order. */
+static void group_add(struct numbers *numbers, const struct stored_runs *runs, uint64_t number)
+{
+	uint64_t command = 0;
+
+	for (size_t i = 0; i < runs->list.count; i++)
+		if (runs->list.at[i].number == number)
+			command = runs->list.at[i].command_number;
+	for (size_t i = 0; i < runs->list.count; i++)
+		if (runs->list.at[i].command_number == command)
+			*array_push(&numbers->list) = runs->list.at[i].number;
+}
+
+bool kept_numbers(struct store *store, const char *const *names, size_t count, uint64_t **numbers,
+		  size_t *counts, struct error *error)
+{
+	struct arena arena = {0};
+	const char **plain = arena_alloc(&arena, (count + 1) * sizeof(*plain));
+	uint64_t *first = arena_alloc(&arena, (count + 1) * sizeof(*first));
+	struct stored_runs runs = {0};
+	struct numbers all = {0};
+	bool any_group = false, done;
+
+	for (size_t i = 0; i < count; i++) {
+		any_group |= is_group(names[i]);
+		plain[i] = arena_text(&arena, names[i], strlen(names[i]) - is_group(names[i]));
+	}
+	/* A run that is kept in between is of another command. */
+	done = store_find_all(store, plain, count, first, error) &&
+	       (!any_group || store_list(store, &runs, error));
+	for (size_t i = 0; done && i < count; i++) {
+		size_t before = all.list.count;
+
+		if (is_group(names[i]))
+			group_add(&all, &runs, first[i]);
+		else
+			*array_push(&all.list) = first[i];
+		counts[i] = all.list.count - before;
+	}
+	stored_runs_deinit(&runs);
+	arena_deinit(&arena);
+	if (!done)
+		array_deinit(&all.list);
+	*numbers = all.list.at;
+	return done;
+}
+
 bool kept_open(struct kept *kept, const char *db, enum store_access access,
 	       const struct text_list *names, struct error *error)
 {
+	size_t *counts = memory_alloc(names->count + 1, sizeof(*counts)), count = 0;
+	bool done;
+
 	*kept = (struct kept){0};
-	if (!store_open(&kept->store, db, access, error))
-		return false;
-	kept->numbers = memory_alloc(names->count + 1, sizeof(*kept->numbers));
-	if (store_find_all(kept->store, names->at, names->count, kept->numbers, error)) {
-		kept->count = without_repeated(kept->numbers, names->count);
-		return true;
-	}
-	kept_close(kept);
-	return false;
+	done = store_open(&kept->store, db, access, error) &&
+	       kept_numbers(kept->store, names->at, names->count, &kept->numbers, counts, error);
+	for (size_t i = 0; done && i < names->count; i++)
+		count += counts[i];
+	memory_free(counts);
+	if (done)
+		kept->count = without_repeated(kept->numbers, count);
+	else
+		kept_close(kept);
+	return done;
 }
 
 void kept_close(struct kept *kept)

@@ -161,6 +161,35 @@ static void print_switches(void)
 	}
 }
 
+/* What other policies let one set. */
+static void print_options(void)
+{
+	printf("\n  options of policies that are no kernel: --policy lru-k,k=3\n\n");
+	for (size_t i = 0; policy_at(i); i++) {
+		const struct policy_option *option = policy_own_options(policy_at(i));
+
+		for (; option && option->name; option++) {
+			printf("  %s,%s=%u..%u (%u)\n      ", policy_name(policy_at(i)),
+			       option->name, option->low, option->high, option->preset);
+			print_wrapped(option->meaning, 6, 98);
+		}
+	}
+}
+
+static json_t *options_json(const struct policy *policy)
+{
+	const struct policy_option *option = policy_own_options(policy);
+	json_t *array = json_array();
+
+	for (; option && option->name; option++)
+		json_array_append_new(array, json_pack("{s:s, s:I, s:I, s:I, s:s}", "name",
+						       option->name, "low", (json_int_t)option->low,
+						       "high", (json_int_t)option->high, "preset",
+						       (json_int_t)option->preset, "meaning",
+						       option->meaning));
+	return array;
+}
+
 /* Kernels are told apart by what follows "linux-": that is enough for a heading. */
 static const char *short_name(const char *name)
 {
@@ -220,9 +249,13 @@ static void print_json(const struct kind *kind)
 	const char *name, *summary;
 	json_t *json = json_object(), *items = json_array();
 
-	for (size_t i = 0; kind->at(i, &name, &summary); i++)
-		json_array_append_new(items,
-				      json_pack("{s:s, s:s}", "name", name, "summary", summary));
+	for (size_t i = 0; kind->at(i, &name, &summary); i++) {
+		json_t *item = json_pack("{s:s, s:s}", "name", name, "summary", summary);
+
+		if (kind->at == policy_item && policy_own_options(policy_at(i)))
+			json_object_set_new(item, "options", options_json(policy_at(i)));
+		json_array_append_new(items, item);
+	}
 	json_object_set_new(json, kind->name, items);
 	if (kind->at == policy_item) {
 		json_t *switches = json_array();
@@ -267,6 +300,7 @@ static int list(const void *values)
 	} else {
 		print_items(kind);
 		if (kind->at == policy_item) {
+			print_options();
 			print_switches();
 			print_presets();
 		}

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/glyph.h"
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "cli/command.h"
@@ -70,9 +71,20 @@ static int dispatch(int argc, char **argv)
 	return entry ? run(entry, argc - 2, argv + 2) : unknown(argv[1]);
 }
 
+/* What programs read, and pages for others, do not depend on where they were made. */
+static bool is_for_elsewhere(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--json") == 0)
+			return true;
+	return argc > 1 && strcmp(argv[1], "report") == 0;
+}
+
 int main(int argc, char **argv)
 {
 	int code;
+
+	glyphs_use_ascii(glyphs_environment_is_ascii() && !is_for_elsewhere(argc, argv));
 
 	/*
 	 * A reader that has seen enough (| head) is no failure worth a message, but no success

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/glyph.h"
 #include "base/size.h"
 #include "cli/command.h"
 
@@ -50,14 +51,13 @@ static size_t terminal_columns(void)
 /* A bar in eighths of a column. */
 static void bar(uint64_t done, uint64_t total, unsigned int columns)
 {
-	static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
 	unsigned int filled = (unsigned int)((unsigned __int128)done * columns * 8 / total);
 	unsigned int column = 0;
 
 	for (; column < filled / 8; column++)
-		fputs("█", stderr);
+		fputs(glyph(GLYPH_FULL), stderr);
 	if (filled % 8) {
-		fputs(eighths[filled % 8], stderr);
+		fputs(glyph_eighths(filled % 8), stderr);
 		column++;
 	}
 	fprintf(stderr, "%*s", (int)(columns - column), "");

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "cli/kept.h"
 #include "measure/result_json.h"
 
 /* ---- files ---- */
@@ -160,19 +161,23 @@ static bool is_file(const char *name)
 	return strcmp(name, "-") == 0 || strpbrk(name, "/.") || access(name, F_OK) == 0;
 }
 
-/* All at one moment: nobody's new run comes between @last and @-2. */
-static bool kept_find(struct store *store, const struct text_list *names, uint64_t *numbers,
-		      struct error *error)
+/* Those that are no files; counts[] is by name. */
+static bool kept_find(struct store *store, const struct text_list *names, uint64_t **numbers,
+		      size_t *counts, struct error *error)
 {
 	const char **kept = memory_alloc(names->count + 1, sizeof(*kept));
-	size_t count = 0;
+	size_t *found = memory_alloc(names->count + 1, sizeof(*found)), count = 0;
 	bool done;
 
 	for (size_t i = 0; i < names->count; i++)
 		if (!is_file(names->at[i]))
 			kept[count++] = names->at[i];
-	done = store_find_all(store, kept, count, numbers, error);
+	done = kept_numbers(store, kept, count, numbers, found, error);
+	count = 0;
+	for (size_t i = 0; done && i < names->count; i++)
+		counts[i] = is_file(names->at[i]) ? 0 : found[count++];
 	memory_free(kept);
+	memory_free(found);
 	return done;
 }
 
@@ -188,9 +193,9 @@ static bool kept_load(struct report_input *input, struct store *store, const uin
 bool report_input_load(struct report_input *input, const char *db, const struct text_list *names,
 		       struct error *error)
 {
-	uint64_t *numbers = memory_alloc(names->count + 1, sizeof(*numbers));
+	size_t *counts = memory_alloc(names->count + 1, sizeof(*counts)), kept = 0, next = 0;
+	uint64_t *numbers = NULL;
 	struct store *store = NULL;
-	size_t kept = 0, next = 0;
 	bool done = true;
 
 	*input = (struct report_input){0};
@@ -198,12 +203,16 @@ bool report_input_load(struct report_input *input, const char *db, const struct 
 		kept += !is_file(names->at[i]);
 	if (kept)
 		done = store_open(&store, db, STORE_READ, error) &&
-		       kept_find(store, names, numbers, error);
-	for (size_t i = 0; done && i < names->count; i++)
-		done = is_file(names->at[i]) ? file_load(input, names->at[i], error)
-					     : kept_load(input, store, numbers, next++, error);
+		       kept_find(store, names, &numbers, counts, error);
+	for (size_t i = 0; done && i < names->count; i++) {
+		if (is_file(names->at[i]))
+			done = file_load(input, names->at[i], error);
+		for (size_t k = 0; done && k < counts[i]; k++)
+			done = kept_load(input, store, numbers, next++, error);
+	}
 	store_close(store);
 	memory_free(numbers);
+	memory_free(counts);
 	return done;
 }
 

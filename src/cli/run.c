@@ -272,6 +272,9 @@ static bool kernel_check(struct plan *plan, struct error *error)
 				   "on the kernel the workload runs in a memory cgroup: this "
 				   "scenario is about a whole machine (--set "
 				   "machine.cgroup_limit=SIZE)");
+	if (arguments->kernel.guest && strcmp(arguments->scenarios.at[0], "-") == 0)
+		return error_input(error,
+				   "a guest needs the scenario as a file, not as standard input");
 	/* One run: there is nothing to compare. */
 	plan->key = NULL;
 	return clock_choose(plan, error) &&

@@ -16,6 +16,7 @@
 #include "cli/keep.h"
 #include "cli/on_kernel.h"
 #include "cli/progress.h"
+#include "cli/subject.h"
 #include "cli/trace_input.h"
 #include "cli/validate_command.h"
 #include "machine/kernel/scratch.h"
@@ -117,22 +118,6 @@ static void input_source_close(void *context, struct op_source *source)
 		trace_input_warn(source);
 	input->has_warned = true;
 	op_source_destroy(source);
-}
-
-static bool ends_in(const char *text, const char *end)
-{
-	size_t bytes = strlen(text), end_bytes = strlen(end);
-
-	return bytes >= end_bytes && strcmp(text + bytes - end_bytes, end) == 0;
-}
-
-/* A file that is there is what it looks like; a name without one is a scenario that ships. */
-static bool is_scenario(const char *name)
-{
-	struct stat status;
-
-	return ends_in(name, ".yaml") || ends_in(name, ".yml") ||
-	       (stat(name, &status) != 0 && !strstr(name, ".csv") && !strstr(name, ".rft"));
 }
 
 static bool scenario_input(struct input *input, const char *filesystem, struct error *error)
@@ -277,8 +262,8 @@ static bool input_make(struct input *input, const char *filesystem, struct error
 	bool has_mglru;
 
 	model->is_cgroup = true;
-	if (!(is_scenario(input->name) ? scenario_input(input, filesystem, error)
-				       : trace_input(input, filesystem, error)))
+	if (!(subject_is_scenario(input->name) ? scenario_input(input, filesystem, error)
+					       : trace_input(input, filesystem, error)))
 		return false;
 	if (arguments->kernel.directory && !directory_apply(input, error))
 		return false;
@@ -336,6 +321,13 @@ static void input_add(struct plan *plan, const char *folder, const char *name)
 	snprintf(input->name, bytes, "%s%s%s", folder ? folder : "", folder ? "/" : "", name);
 }
 
+static bool ends_in(const char *text, const char *end)
+{
+	size_t bytes = strlen(text), end_bytes = strlen(end);
+
+	return bytes >= end_bytes && strcmp(text + bytes - end_bytes, end) == 0;
+}
+
 static int is_input(const struct dirent *entry)
 {
 	static const char *const ends[] = {".yaml",    ".yml",    ".csv",    ".rft",
@@ -347,6 +339,24 @@ static int is_input(const struct dirent *entry)
 	return 0;
 }
 
+/* Of a folder, those that the kernel cannot be held against are passed over: who names one is told. */
+static bool is_of_whole_machine(const struct plan *plan, const char *folder, const char *name)
+{
+	const struct text_list *sets = &plan->arguments->sets;
+	char path[PATH_MAX];
+	struct scenario scenario;
+	struct error error;
+	bool is_whole;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if (!subject_is_scenario(path) ||
+	    !scenario_load(&scenario, path, sets->at, sets->count, &error))
+		return false;
+	is_whole = !scenario.machine.is_cgroup;
+	scenario_deinit(&scenario);
+	return is_whole;
+}
+
 /* All traces and scenarios of a folder, by name. */
 static bool folder_add(struct plan *plan, const char *folder, struct error *error)
 {
@@ -356,7 +366,11 @@ static bool folder_add(struct plan *plan, const char *folder, struct error *erro
 	if (count < 0)
 		return error_system(error, "cannot read %.200s", folder);
 	for (int i = 0; i < count; i++) {
-		input_add(plan, folder, entries[i]->d_name);
+		if (is_of_whole_machine(plan, folder, entries[i]->d_name))
+			fprintf(stderr, "refault: %s/%s is about a whole machine: left out\n",
+				folder, entries[i]->d_name);
+		else
+			input_add(plan, folder, entries[i]->d_name);
 		free(entries[i]);
 	}
 	free(entries);

@@ -19,5 +19,6 @@ void advice_deinit(struct advice *advice)
 {
 	array_deinit(&advice->remedies);
 	array_deinit(&advice->left_out);
+	array_deinit(&advice->bounds);
 	arena_deinit(&advice->arena);
 }

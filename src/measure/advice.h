@@ -46,8 +46,9 @@ struct advice_remedy {
 	const char *id;     /* of the remedy: "dontneed" */
 	const char *target; /* whose operations are changed: "wal"; NULL: it is about the machine */
 	const char *title;  /* "wal: DONTNEED behind what it writes" */
-	const char *how;    /* the exact setting */
-	const char *since;  /* "Linux 2.6"; NULL: any */
+	const char *how;    /* what to do, in a program or elsewhere; NULL: see command */
+	const char *command; /* the exact setting, for a shell; NULL: it is none */
+	const char *since;   /* "Linux 2.6"; NULL: any */
 	const char *risk;
 	const char *pays; /* who loses: "heap +12 MiB", "24 MiB of memory"; NULL: nobody */
 
@@ -58,6 +59,8 @@ struct advice_remedy {
 	struct effect writes;  /* bytes to the device, and what is still owed to it at the end */
 	struct effect rate;    /* operations or work in a second; is_known false: no time is kept */
 	struct effect p99;     /* ns */
+	struct effect longest; /* wait, ns */
+	struct effect inodes;  /* made again after their eviction */
 	double score;          /* what it is ranked by; 1: all that is read is saved */
 	uint64_t memory_bytes; /* what it takes more than there is; 0: nothing */
 	size_t sample_count;   /* runs, each of a seed and a way to sum statistics */
@@ -65,6 +68,14 @@ struct advice_remedy {
 	struct advice_stream *streams;
 	size_t stream_count;
 	struct advice_measured measured;
+};
+
+/* What the run as it is waits for: a share of its time, of its waiting or of what there is. */
+struct advice_bound {
+	const char *id;   /* "device", "flushes", "reads", "processors", "locks", "dirty-limit" */
+	const char *text; /* with the figures it rests on */
+	double share;
+	bool is_limit; /* enough to be what bounds it */
 };
 
 struct advice_left_out {
@@ -81,7 +92,7 @@ struct advice {
 	/* as it is: means over the samples */
 	double read_bytes, reread_bytes, write_bytes;
 	bool knows_time, knows_p99;
-	double rate, p99_ns;
+	double rate, p99_ns, longest_ns;
 	const char *work; /* what the rate counts: "operations", "transactions" */
 	size_t seed_count;
 	bool both_statistics; /* fresh and lazy sums of a cgroup's statistics were both tried */
@@ -94,6 +105,10 @@ struct advice {
 	ARRAY(struct advice_remedy *) remedies;
 	/* Not tried, and why. */
 	ARRAY(struct advice_left_out) left_out;
+	/* The best two that change different things, both at once; NULL: no better than the better one. */
+	struct advice_remedy *together;
+	/* Where time is kept, else none: what bounds the run as it is, the most telling first. */
+	ARRAY(struct advice_bound) bounds;
 	uint64_t run_count;
 	bool is_interrupted; /* there would have been more */
 };

@@ -72,6 +72,18 @@ struct explained_op {
 	struct explained_where evicted;
 };
 
+/*
+ * How old pages were when they were evicted under pressure: since they came in, and since they were last asked for.
+ * Those that were never asked for (read ahead) have no last use.
+ */
+struct explained_ages {
+	struct histogram arrived_ops, arrived_ns; /* pages */
+	struct histogram used_ops, used_ns;
+	uint64_t pages; /* evicted in all */
+	uint64_t never_used;
+	bool by_time; /* the run has a clock: a microsecond for each op and more */
+};
+
 struct explanation {
 	struct arena arena;
 	uint64_t op_count;
@@ -80,7 +92,8 @@ struct explanation {
 	uint64_t ops;       /* that did it */
 	uint64_t unknown;   /* pages of which nobody knows any more when they were evicted */
 	struct histogram distances; /* of the others, pages aged out in between */
-	uint64_t all_pages;         /* of all files that were used, at their largest */
+	struct explained_ages ages;
+	uint64_t all_pages; /* of all files that were used, at their largest */
 
 	uint64_t slice_ops; /* ops of a slice */
 	uint32_t slice_count;
@@ -91,6 +104,9 @@ struct explanation {
 	ARRAY(struct explained_evictor) evictors; /* likewise */
 	ARRAY(struct explained_op) list;          /* in order; only if asked for */
 };
+
+/* The next of 1, 2, 5, 10, 20, 50, ...: bounds of classes of ages, which begin with 1 op or 1 us. */
+uint64_t explained_age_next(uint64_t bound);
 
 void explanation_deinit(struct explanation *explanation);
 

@@ -97,6 +97,20 @@ static void latency_take(void *context, const char *name, const struct histogram
 	result->latency_count++;
 }
 
+static void event_take(void *context, const char *name, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct result *result = ((struct taker *)context)->result;
+	size_t at = result->event_count;
+
+	result->events =
+		memory_resize(result->events, result->event_count + 1, sizeof(*result->events));
+	/* Of several sources, each in order. */
+	for (; at > 0 && result->events[at - 1].begin_ns > begin_ns; at--)
+		result->events[at] = result->events[at - 1];
+	result->events[at] = (struct result_event){text_copy(name), begin_ns, end_ns};
+	result->event_count++;
+}
+
 void result_take_report(struct result *result, struct op_source *source)
 {
 	struct taker taker = {.result = result};
@@ -105,6 +119,7 @@ void result_take_report(struct result *result, struct op_source *source)
 		.work = work_take,
 		.figure = figure_take,
 		.latency = latency_take,
+		.event = event_take,
 	};
 
 	if (source->interface->work)

@@ -189,6 +189,9 @@ static void time_deinit(struct result *result)
 		memory_free(result->figures[i].meaning);
 	}
 	memory_free(result->figures);
+	for (size_t i = 0; i < result->event_count; i++)
+		memory_free(result->events[i].name);
+	memory_free(result->events);
 	memory_free(result->work);
 	memory_free(result->intervals);
 	memory_free(result->device.name);

@@ -45,6 +45,11 @@ struct result_device {
 	uint64_t busy_ns;
 };
 
+/* Writers that were held up because too much was dirty. */
+struct result_stopped {
+	uint64_t count, ns;
+};
+
 struct result_mark {
 	char *label;
 	uint64_t op_index; /* how many ops came before */
@@ -82,6 +87,13 @@ struct result_figure {
 	char *meaning; /* with the unit, for people */
 	double value;
 	bool per_work; /* a sum over the run, which people want by transaction */
+};
+
+/* Something that went on for a while, of which a series shows what it did: a checkpoint. */
+struct result_event {
+	char *name;
+	uint64_t begin_ns,
+		end_ns; /* since the run's beginning; UINT64_MAX: it goes on in the end */
 };
 
 /* One interval of simulated time. Levels are those at its end. */
@@ -200,10 +212,13 @@ struct result {
 	uint64_t elapsed_ns; /* simulated, from the first op (after a scenario's files are made) */
 	uint64_t cpu_ns, cpu_count; /* processor time used, of so many */
 	struct result_device device;
+	struct result_stopped stopped; /* where a device was simulated */
 	struct result_latency *latencies;
 	size_t latency_count;
 	struct result_figure *figures;
 	size_t figure_count;
+	struct result_event *events; /* in order of beginning */
+	size_t event_count;
 	char *work; /* what a unit of work is called: "transactions"; NULL: there is none */
 	uint64_t work_count;  /* how many of them were done */
 	uint64_t interval_ns; /* of the series; the last one may be shorter: where the run ended */

@@ -122,6 +122,25 @@ static void series_read(struct result *result, const json_t *series)
 	}
 }
 
+static void events_read(struct result *result, const json_t *events)
+{
+	result->events = memory_alloc(json_array_size(events) + 1, sizeof(*result->events));
+	for (size_t i = 0; i < json_array_size(events); i++) {
+		const json_t *event = json_array_get(events, i);
+		const json_t *end = json_object_get(event, "end_ns");
+		char *name = text(event, "name");
+
+		if (!name)
+			continue;
+		result->events[result->event_count++] = (struct result_event){
+			.name = name,
+			.begin_ns = number(event, "begin_ns"),
+			.end_ns = json_is_integer(end) ? (uint64_t)json_integer_value(end)
+						       : UINT64_MAX,
+		};
+	}
+}
+
 static void time_read(struct result *result, const json_t *json)
 {
 	const json_t *cpu = json_object_get(json, "cpu");
@@ -129,6 +148,9 @@ static void time_read(struct result *result, const json_t *json)
 	result->elapsed_ns = number(json, "elapsed_ns");
 	result->cpu_count = number(cpu, "count");
 	result->cpu_ns = number(cpu, "busy_ns");
+	result->stopped.count = number(json_object_get(json, "stopped_writers"), "count");
+	result->stopped.ns = number(json_object_get(json, "stopped_writers"), "ns");
+	events_read(result, json_object_get(json, "events"));
 	device_read(&result->device, json_object_get(json, "device"));
 	latencies_read(result, json_object_get(json, "latency"));
 	workload_read(result, json_object_get(json, "workload"));

@@ -24,6 +24,8 @@ struct op_source_reporter {
 	void (*figure)(void *context, const char *name, const char *meaning, double value,
 		       bool per_work);
 	void (*latency)(void *context, const char *name, const struct histogram *ns);
+	/* Something that went on for a while, since what counts began; end_ns UINT64_MAX: still. */
+	void (*event)(void *context, const char *name, uint64_t begin_ns, uint64_t end_ns);
 };
 
 /*

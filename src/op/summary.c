@@ -147,6 +147,28 @@ static void transfer_add(struct trace_summary *summary, const struct op *op, boo
 	}
 }
 
+/*
+ * A reader makes the directories on the way to what was there (no line, before all else); a trace
+ * that has more to say of one names it again.
+ */
+static void directory_add(struct trace_summary *summary, const struct op *op)
+{
+	uint32_t file = file_made(summary, op->path);
+
+	summary->files.at[file].is_directory = true;
+	if (op->line > 0 || op->time_ns > 0)
+		summary->files.at[file].is_named = true;
+}
+
+/* A look-up makes nothing: only of what is known already. */
+static void look_up_add(struct trace_summary *summary, const struct op *op)
+{
+	uint32_t known = *place_of(summary, op->path);
+
+	if (known)
+		summary->files.at[known - 1].is_named = true;
+}
+
 static void op_add(struct trace_summary *summary, const struct op *op)
 {
 	uint32_t file;
@@ -181,13 +203,15 @@ static void op_add(struct trace_summary *summary, const struct op *op)
 		(void)file_made(summary, op->path);
 		break;
 	case OP_MKDIR:
-		file = file_made(summary, op->path);
-		summary->files.at[file].is_directory = true;
+		directory_add(summary, op);
+		break;
+	case OP_STAT:
+		look_up_add(summary, op);
 		break;
 	case OP_READDIR:
 	case OP_RMDIR:
 		file = file_of(summary, op->path);
-		summary->files.at[file].is_directory = true;
+		summary->files.at[file].is_directory = summary->files.at[file].is_named = true;
 		break;
 	case OP_UNLINK:
 		file = file_of(summary, op->path);
@@ -207,7 +231,8 @@ static void op_add(struct trace_summary *summary, const struct op *op)
 	case OP_FSYNC:
 	case OP_FDATASYNC:
 	case OP_FALLOCATE:
-		(void)file_of(summary, op->path);
+		file = file_of(summary, op->path);
+		summary->files.at[file].is_named = true;
 		break;
 	default:
 		break;
@@ -249,10 +274,10 @@ void trace_summary_finish(struct trace_summary *summary)
 	summary->knows_threads =
 		summary->thread_count && summary->threads.at[summary->thread_count - 1] > 0;
 	for (size_t i = 0; i < summary->files.count; i++) {
-		if (summary->files.at[i].is_directory)
-			summary->directory_count++;
-		else
+		if (!summary->files.at[i].is_directory)
 			summary->file_count++;
+		else if (summary->files.at[i].is_named)
+			summary->directory_count++;
 	}
 	/* From here on, files have no numbers any more. */
 	summary->by_path.count = 0;

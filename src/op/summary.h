@@ -27,6 +27,7 @@ struct summary_file {
 	uint32_t first_path; /* its first one */
 	uint32_t number;     /* in the order in which files are first named */
 	bool is_directory;
+	bool is_named; /* by an op of the trace; else only as what another one's path leads through */
 	bool is_unlinked;
 	uint64_t read_count, read_bytes, distinct_read_bytes;
 	uint64_t write_count, write_bytes;

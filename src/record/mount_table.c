@@ -187,7 +187,8 @@ size_t mount_table_path(const struct mount_table *mounts, uint32_t device, const
 	return (size_t)written < room ? (size_t)written : room - 1;
 }
 
-bool mount_table_is_recorded(const struct mount_table *mounts, const char *path)
+/* The one that this path is in; NULL: none. */
+static const struct mount *mount_at(const struct mount_table *mounts, const char *path)
 {
 	const struct mount *best = NULL;
 	size_t best_bytes = 0, bytes;
@@ -200,7 +201,23 @@ bool mount_table_is_recorded(const struct mount_table *mounts, const char *path)
 		best = mount;
 		best_bytes = bytes;
 	}
-	return !best || best->is_recorded;
+	return best;
+}
+
+bool mount_table_is_recorded(const struct mount_table *mounts, const char *path)
+{
+	const struct mount *mount = mount_at(mounts, path);
+
+	return !mount || mount->is_recorded;
+}
+
+bool mount_table_device(const struct mount_table *mounts, const char *path, uint32_t *device)
+{
+	const struct mount *mount = mount_at(mounts, path);
+
+	if (mount)
+		*device = mount->device;
+	return mount != NULL;
 }
 
 const char *mount_table_filesystem(const struct mount_table *mounts, uint32_t device)

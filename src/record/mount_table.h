@@ -32,6 +32,9 @@ size_t mount_table_path(const struct mount_table *mounts, uint32_t device, const
 /* Is this absolute path on a file system whose files are recorded: none in memory, like /proc? */
 bool mount_table_is_recorded(const struct mount_table *mounts, const char *path);
 
+/* The device of the file system that this absolute path is on. False: it is on none that is known. */
+bool mount_table_device(const struct mount_table *mounts, const char *path, uint32_t *device);
+
 /* "ext4", ... of the file system of this device; NULL: not known. */
 const char *mount_table_filesystem(const struct mount_table *mounts, uint32_t device);
 

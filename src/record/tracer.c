@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "record/half.h"
 #include "record/memory_group.h"
 #include "record/syscalls.h"
 
@@ -81,52 +82,7 @@ struct tracer {
 	void *context;
 };
 
-/* ---- what libbpf says ---- */
-
-/* Its first warning is why. */
-static _Thread_local char why[256];
-
-__attribute__((format(printf, 2, 0))) static int keep_warning(enum libbpf_print_level level,
-							      const char *format, va_list arguments)
-{
-	char line[1024];
-
-	if (level != LIBBPF_WARN || why[0])
-		return 0;
-	vsnprintf(line, sizeof(line), format, arguments);
-	line[strcspn(line, "\n")] = '\0';
-	snprintf(why, sizeof(why), "%.250s", strncmp(line, "libbpf: ", 8) == 0 ? line + 8 : line);
-	return 0;
-}
-
 /* ---- opening ---- */
-
-static const char *tracepoint_of(const struct bpf_program *program)
-{
-	const char *section = bpf_program__section_name(program);
-
-	assert(strncmp(section, "tp_btf/", 7) == 0);
-	return section + 7;
-}
-
-/* How many arguments the tracepoint has here; -1: there is none. */
-static int arguments_of(const struct btf *btf, const char *tracepoint)
-{
-	const struct btf_type *type;
-	char name[96];
-	int id;
-
-	snprintf(name, sizeof(name), "btf_trace_%s", tracepoint);
-	id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
-	if (id <= 0)
-		return -1;
-	type = btf__type_by_id(btf, (uint32_t)id);
-	type = btf__type_by_id(btf, type->type);
-	if (!type || !btf_is_ptr(type))
-		return -1;
-	type = btf__type_by_id(btf, type->type);
-	return type && btf_is_func_proto(type) ? btf_vlen(type) - 1 : -1;
-}
 
 /* Leave out what this kernel cannot have. False: not without it. */
 static bool programs_choose(struct tracer *tracer, struct error *error)
@@ -136,7 +92,7 @@ static bool programs_choose(struct tracer *tracer, struct error *error)
 
 	if (!btf)
 		return error_failed(error, "cannot read how this kernel describes its types: %s",
-				    why);
+				    half_why());
 	for (size_t i = 0; i < PROGRAM_COUNT && fine; i++) {
 		struct bpf_program *program =
 			bpf_object__find_program_by_name(tracer->object, programs[i].name);
@@ -144,14 +100,14 @@ static bool programs_choose(struct tracer *tracer, struct error *error)
 
 		assert(program); /* tracer.bpf.c and the table agree */
 		tracer->programs[i] = program;
-		if (arguments_of(btf, tracepoint_of(program)) >= programs[i].arguments)
+		if (half_arguments(btf, half_tracepoint(program)) >= programs[i].arguments)
 			continue;
 		bpf_program__set_autoload(program, false);
 		snprintf(tracer->missing + used, sizeof(tracer->missing) - used, "%s%s",
-			 used ? ", " : "", tracepoint_of(program));
+			 used ? ", " : "", half_tracepoint(program));
 		fine = programs[i].is_optional ||
 		       error_failed(error, "this kernel has no tracepoint %s as it is needed",
-				    tracepoint_of(program));
+				    half_tracepoint(program));
 	}
 	btf__free(btf);
 	return fine;
@@ -219,7 +175,7 @@ static bool attach(struct tracer *tracer, struct error *error)
 		tracer->links[i] = bpf_program__attach(tracer->programs[i]);
 		if (!tracer->links[i])
 			return error_failed(error, "cannot attach to tracepoint %s: %s",
-					    tracepoint_of(tracer->programs[i]), why);
+					    half_tracepoint(tracer->programs[i]), half_why());
 	}
 	return true;
 }
@@ -236,7 +192,6 @@ static bool open_all(struct tracer *tracer, const struct tracer_options *options
 {
 	struct bpf_map *ring;
 
-	why[0] = '\0';
 	tracer->cpu_count = libbpf_num_possible_cpus();
 	if (tracer->cpu_count <= 0)
 		return error_failed(error, "cannot tell how many CPUs there are");
@@ -244,7 +199,7 @@ static bool open_all(struct tracer *tracer, const struct tracer_options *options
 	tracer->object = bpf_object__open_mem(tracer_object,
 					      (size_t)(tracer_object_end - tracer_object), NULL);
 	if (!tracer->object)
-		return error_failed(error, "cannot read the recorder's programs: %s", why);
+		return error_failed(error, "cannot read the recorder's programs: %s", half_why());
 	ring = bpf_object__find_map_by_name(tracer->object, "ring");
 	assert(ring);
 	bpf_map__set_max_entries(ring, (uint32_t)options->ring_bytes);
@@ -252,7 +207,7 @@ static bool open_all(struct tracer *tracer, const struct tracer_options *options
 		return false;
 	if (bpf_object__load(tracer->object) != 0)
 		return error_failed(error, "the kernel does not take the recorder's programs: %s",
-				    why);
+				    half_why());
 	tracer->counters_fd = map_fd(tracer, "counters");
 	tracer->processes_fd = map_fd(tracer, "processes");
 	tracer->control = mmap(NULL, control_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -263,7 +218,7 @@ static bool open_all(struct tracer *tracer, const struct tracer_options *options
 	}
 	tracer->ring = ring_buffer__new(map_fd(tracer, "ring"), on_event, tracer, NULL);
 	if (!tracer->ring)
-		return error_failed(error, "cannot map the ring of events: %s", why);
+		return error_failed(error, "cannot map the ring of events: %s", half_why());
 	return attach(tracer, error);
 }
 
@@ -281,20 +236,12 @@ static bool is_first_pid_namespace(void)
 
 struct tracer *tracer_open(const struct tracer_options *options, struct error *error)
 {
-	libbpf_print_fn_t before;
 	struct timespec now;
 	struct tracer *tracer;
 	bool is_open;
 
-	if (geteuid() != 0) {
-		error_failed(error, "to record needs root");
+	if (!half_possible("to record", error))
 		return NULL;
-	}
-	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0) {
-		error_failed(error, "this kernel does not describe its types (no BTF: "
-				    "/sys/kernel/btf/vmlinux)");
-		return NULL;
-	}
 	if (!is_first_pid_namespace()) {
 		error_failed(error, "to record needs the machine's own pid namespace, not a "
 				    "container's");
@@ -303,9 +250,9 @@ struct tracer *tracer_open(const struct tracer_options *options, struct error *e
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	tracer = memory_alloc(1, sizeof(*tracer));
 	tracer->start_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-	before = libbpf_set_print(keep_warning);
+	half_listen();
 	is_open = open_all(tracer, options, error);
-	libbpf_set_print(before);
+	half_listen_no_more();
 	if (is_open)
 		return tracer;
 	tracer_close(tracer);
@@ -374,16 +321,6 @@ bool tracer_listen(struct tracer *tracer, int timeout_ms,
 
 /* ---- counters ---- */
 
-static uint64_t skipped_runs(const struct bpf_program *program)
-{
-	struct bpf_prog_info info = {0};
-	uint32_t bytes = sizeof(info);
-
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) != 0)
-		return 0;
-	return info.recursion_misses;
-}
-
 bool tracer_counters(const struct tracer *tracer, struct record_counters *counters,
 		     uint64_t *skipped, struct error *error)
 {
@@ -403,14 +340,14 @@ bool tracer_counters(const struct tracer *tracer, struct record_counters *counte
 	*skipped = 0;
 	for (size_t i = 0; i < PROGRAM_COUNT; i++)
 		if (bpf_program__autoload(tracer->programs[i]))
-			*skipped += skipped_runs(tracer->programs[i]);
+			*skipped += half_skipped(tracer->programs[i]);
 	return true;
 }
 
 bool tracer_has(const struct tracer *tracer, const char *tracepoint)
 {
 	for (size_t i = 0; i < PROGRAM_COUNT; i++)
-		if (strcmp(tracepoint_of(tracer->programs[i]), tracepoint) == 0)
+		if (strcmp(half_tracepoint(tracer->programs[i]), tracepoint) == 0)
 			return bpf_program__autoload(tracer->programs[i]);
 	return false;
 }

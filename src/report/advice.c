@@ -10,31 +10,14 @@
 #include "measure/result.h"
 #include "report/name.h"
 #include "report/report.h"
+#include "report/shell.h"
 #include "report/table.h"
 
-void shell_word(FILE *out, const char *text)
+/* Can the input be named again in a command? Standard input cannot. */
+static bool is_repeatable(const struct result *result, const struct report_options *options)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "._-/=,:@%+";
-
-	if (*text && text[strspn(text, plain)] == '\0') {
-		fputs(text, out);
-		return;
-	}
-	fputc('\'', out);
-	for (; *text; text++) {
-		if (*text == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*text, out);
-	}
-	fputc('\'', out);
-}
-
-/* Can the input be named again in a command? Standard input and scenarios' results cannot. */
-static bool is_repeatable(const struct result *result)
-{
-	if (!result->input || strcmp(result->input, "-") == 0)
+	if (!result->input || strcmp(result->input, "-") == 0 ||
+	    (options->input && strcmp(options->input, "-") == 0))
 		return false;
 	for (const char *c = result->input; *c; c++) {
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
@@ -143,7 +126,7 @@ static void advice_bare(FILE *out, const struct result *result,
 
 	fprintf(out, "%s of the look-ups miss.",
 		share_format(share, result->totals.page_misses, result->totals.page_accesses));
-	if (is_repeatable(result)) {
+	if (is_repeatable(result, options)) {
 		fputs("\nSide by side: refault replay ", out);
 		shell_word(out, result->input);
 		fprintf(out,
@@ -156,7 +139,7 @@ static void advice_bare(FILE *out, const struct result *result,
 static bool next_for_kernel(FILE *out, const struct result *result,
 			    const struct report_options *options)
 {
-	if (result->kernel && is_repeatable(result))
+	if (result->kernel && is_repeatable(result, options))
 		command_write(out, "The model beside it", "validate", result, options,
 			      result->memory_bytes, NULL);
 	return result->kernel != NULL;
@@ -169,7 +152,7 @@ static void advice_write(FILE *out, const struct result *result,
 	char size[SIZE_TEXT_BYTES], text[SHARE_TEXT_BYTES];
 	size_t victim, evictor;
 	uint64_t share, total;
-	bool repeatable = is_repeatable(result);
+	bool repeatable = is_repeatable(result, options);
 
 	if (options->bare_pages) {
 		advice_bare(out, result, options);
@@ -242,23 +225,30 @@ static void side_by_side_write(FILE *out, const struct result *results, size_t c
 			options->bare_pages ? "misses" : "read again", results[best].policy, size,
 			share_format(text, most - least, most), results[worst].policy);
 	}
-	if (!options->bare_pages && is_repeatable(&results[0])) {
+	if (!options->bare_pages && is_repeatable(&results[0], options)) {
 
 		command_write(out, "In detail", NULL, &results[best], options,
 			      results[best].memory_bytes, results[best].policy);
 	}
 }
 
-/* The sentence, and the command behind it if both fit in one line. */
-static void print_joined(FILE *out, char *text)
+/* The sentence, and the command behind it in the same line if both fit. */
+static void print_joined(FILE *out, const char *text)
 {
-	char *command = strchr(text, '\n');
+	size_t sentence = strcspn(text, "\n");
+	size_t lead = text[sentence] ? sentence + 1 + strcspn(text + sentence + 1, ":") + 2 : 0;
+	bool fits = text_columns(text) <= TABLE_WIDTH_MAX;
 
 	if (!*text)
 		return;
-	if (command && text_columns(text) <= TABLE_WIDTH_MAX)
-		*command = ' ';
-	fprintf(out, "%s\n", text);
+	if (!text[sentence] || fits) {
+		fprintf(out, "%.*s%s%s\n", (int)sentence, text, text[sentence] ? " " : "",
+			text[sentence] ? text + sentence + 1 : "");
+		return;
+	}
+	fprintf(out, "%.*s\n%.*s", (int)sentence, text, (int)(lead - sentence - 1),
+		text + sentence + 1);
+	shell_command(out, text + lead, lead - sentence - 1, 4);
 }
 
 void advice_print(FILE *out, const struct result *result, const struct report_options *options)

@@ -18,7 +18,4 @@ void advice_command(FILE *out, const struct result *result, const struct report_
 void advice_side_by_side(FILE *out, const struct result *results, size_t count,
 			 const struct report_options *options);
 
-/* Print `text` so that a shell reads it back as one word. */
-void shell_word(FILE *out, const char *text);
-
 #endif

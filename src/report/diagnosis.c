@@ -8,6 +8,7 @@
 #include "report/name.h"
 #include "report/number.h"
 #include "report/report_private.h"
+#include "report/shell.h"
 #include "report/table.h"
 #include "state/diagnosis.h"
 
@@ -107,11 +108,16 @@ static void dumps_print(FILE *out, const struct state *state)
 	fputc('\n', out);
 }
 
-static void files_print(FILE *out, const struct state *state, bool colour)
+/* The names of the first three, short enough for a line. Returns how many columns they take. */
+static size_t files_print(FILE *out, const struct state *state, bool colour)
 {
 	char name[NAME_TEXT_BYTES];
 	const char *last = "";
-	size_t files = 0;
+	size_t files = 0, columns = 0, most = NAME_COLUMNS_MAX;
+
+	for (size_t i = 1; i < state->dumps.count; i++)
+		if (strcmp(state->dumps.at[i]->file, state->dumps.at[i - 1]->file) != 0)
+			most = NAME_COLUMNS;
 
 	for (size_t i = 0; i < state->dumps.count; i++) {
 		const char *file = state->dumps.at[i]->file;
@@ -119,29 +125,36 @@ static void files_print(FILE *out, const struct state *state, bool colour)
 		if (strcmp(file, last) == 0)
 			continue;
 		last = file;
-		if (files++ < 3)
-			fprintf(out, "%s%s%s%s", files > 1 ? ", " : "", colour ? bold : "",
-				name_show(name, path_last(file), NAME_COLUMNS_MAX),
-				colour ? plain : "");
+		if (files++ >= 3)
+			continue;
+		name_show(name, path_last(file), most);
+		fprintf(out, "%s%s%s%s", files > 1 ? ", " : "", colour ? bold : "", name,
+			colour ? plain : "");
+		columns += text_columns(name) + (files > 1 ? 2 : 0);
 	}
 	if (files > 3)
-		fprintf(out, " and %zu more", files - 3);
+		columns += (size_t)fprintf(out, " and %zu more", files - 3);
+	return columns;
 }
 
 static void headline(FILE *out, const struct state *state, const struct diagnosis_options *options)
 {
 	const struct view view = {.state = state};
 	struct quantity total = quantity_now(&view, QUANTITY_total);
-	char size[SIZE_TEXT_BYTES];
+	char size[SIZE_TEXT_BYTES], pages[SIZE_TEXT_BYTES], text[300];
+	size_t columns = strlen("this machine");
 
 	if (options->is_live)
 		styled(out, bold, "this machine", options->colour);
 	else
-		files_print(out, state, options->colour);
-	if (total.known)
-		fprintf(out, "   memory %s", size_format(size, total.value));
-	fprintf(out, "   pages of %s (%s)\n", size_format(size, state->page_bytes),
-		state->page_bytes_from);
+		columns = files_print(out, state, options->colour);
+	snprintf(text, sizeof(text), "%s%s%spages of %s (%s)", total.known ? "memory " : "",
+		 total.known ? size_format(size, total.value) : "", total.known ? "   " : "",
+		 size_format(pages, state->page_bytes), state->page_bytes_from);
+	if (columns + 3 + text_columns(text) > TABLE_WIDTH_MAX)
+		fprintf(out, "\n  %s\n", text);
+	else
+		fprintf(out, "   %s\n", text);
 	dumps_print(out, state);
 }
 
@@ -412,14 +425,31 @@ static void notes_print(FILE *out, const struct state *state)
 			state->passed_over == 1 ? "was" : "were");
 }
 
+static void pair_print(FILE *out, const char *cgroup)
+{
+	static const char lead[] = "What happens now, a pair shows: ";
+	char *text = NULL;
+	size_t bytes;
+	FILE *memory = open_memstream(&text, &bytes);
+
+	if (!memory)
+		return;
+	fputs("refault diagnose --interval 10s", memory);
+	if (cgroup) {
+		fputs(" --cgroup ", memory);
+		shell_word(memory, cgroup);
+	}
+	fclose(memory);
+	fprintf(out, "\n%s", lead);
+	shell_command(out, text, sizeof(lead) - 1, 4);
+	free(text);
+}
+
 static void next_print(FILE *out, const struct diagnosis *diagnosis,
 		       const struct diagnosis_options *options)
 {
 	if (options->is_live && !options->has_interval)
-		fprintf(out,
-			"\nWhat happens now, a pair shows: refault diagnose --interval 10s%s%s\n",
-			options->cgroup ? " --cgroup " : "",
-			options->cgroup ? options->cgroup : "");
+		pair_print(out, options->cgroup);
 	else if (diagnosis->verdict == VERDICT_UNKNOWN)
 		fputs("\nA second /proc/vmstat, some seconds later, tells more: refault diagnose "
 		      "BEFORE "

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/glyph.h"
 #include "base/size.h"
 #include "measure/explanation.h"
 #include "measure/lint.h"
@@ -13,7 +14,14 @@
 #include "report/sparkline.h"
 #include "report/table.h"
 
-enum { VICTIMS_SHOWN = 10, EVICTORS_SHOWN = 8, LINTS_SHOWN = 8, SPARK_COLUMNS = 40, BAR = 30 };
+enum {
+	VICTIMS_SHOWN = 10,
+	EVICTORS_SHOWN = 8,
+	LINTS_SHOWN = 8,
+	SPARK_COLUMNS = 40,
+	BAR = 30,
+	AGE_BAR = 22
+};
 
 /* Nine in ten of it in so much of the file: nowhere in particular. */
 enum { ALL_OVER_PERCENT = 75 };
@@ -211,12 +219,12 @@ static uint64_t within(const struct histogram *distances, uint64_t pages)
 	return pages >= distances->most ? distances->count : sum;
 }
 
-static void bar_print(FILE *out, uint64_t part, uint64_t whole)
+static void bar_print(FILE *out, uint64_t part, uint64_t whole, uint64_t columns)
 {
-	uint64_t filled = whole ? (part * BAR + whole / 2) / whole : 0;
+	uint64_t filled = whole ? (part * columns + whole / 2) / whole : 0;
 
-	for (uint64_t i = 0; i < BAR; i++)
-		fputs(i < filled ? "█" : "·", out);
+	for (uint64_t i = 0; i < columns; i++)
+		fputs(glyph(i < filled ? GLYPH_FULL : GLYPH_EMPTY), out);
 }
 
 static void distances_print(FILE *out, const struct explanation *story, const struct result *result,
@@ -233,7 +241,7 @@ static void distances_print(FILE *out, const struct explanation *story, const st
 
 		if (now - before > story->distances.count / 200) {
 			fprintf(out, "  up to %9s ", size_format(size, bytes_from_pages(pages)));
-			bar_print(out, now - before, story->distances.count);
+			bar_print(out, now - before, story->distances.count, BAR);
 			fprintf(out, " %6s   in all %s\n",
 				share_format(share, now - before, story->distances.count),
 				share_format(memory, now, story->distances.count));
@@ -250,6 +258,60 @@ static void distances_print(FILE *out, const struct explanation *story, const st
 	if (story->unknown)
 		fprintf(out, "  Of %s nobody knows any more when they were evicted.\n",
 			size_format(size, bytes_from_pages(story->unknown)));
+}
+
+/* ---- how old they were ---- */
+
+/* "4.19 s", "1,024 ops" */
+static const char *age_text(char text[2 * SIZE_TEXT_BYTES], uint64_t age, bool by_time)
+{
+	char count[2 * SIZE_TEXT_BYTES];
+
+	if (by_time)
+		return time_format(text, age);
+	snprintf(text, 2 * SIZE_TEXT_BYTES, "%.20s ops", count_format(count, age));
+	return text;
+}
+
+static void age_part_print(FILE *out, const struct histogram *ages, uint64_t from, uint64_t to)
+{
+	uint64_t part = within(ages, to) - (from ? within(ages, from) : 0);
+	char share[SHARE_TEXT_BYTES];
+
+	bar_print(out, part, ages->count, AGE_BAR);
+	fprintf(out, " %6s", share_format(share, part, ages->count));
+}
+
+static void ages_print(FILE *out, const struct explained_ages *ages, bool colour)
+{
+	const struct histogram *arrived = ages->by_time ? &ages->arrived_ns : &ages->arrived_ops;
+	const struct histogram *used = ages->by_time ? &ages->used_ns : &ages->used_ops;
+	char text[2 * SIZE_TEXT_BYTES], share[SHARE_TEXT_BYTES];
+	uint64_t most = arrived->most > used->most ? arrived->most : used->most, from = 0,
+		 to = ages->by_time ? NS_PER_US : 1;
+
+	if (!arrived->count)
+		return;
+	report_heading(out, "how old pages were when they were evicted", colour);
+	fprintf(out, "  %17s %-*s          %s\n", "", AGE_BAR, "since they came in",
+		"since last asked for");
+	for (; from < most || from == 0; from = to, to = explained_age_next(to)) {
+		uint64_t least = (arrived->count + used->count) / 400;
+		uint64_t here = within(arrived, to) - (from ? within(arrived, from) : 0) +
+				within(used, to) - (from ? within(used, from) : 0);
+
+		if (here <= least)
+			continue;
+		fprintf(out, "  up to %11s ", age_text(text, to, ages->by_time));
+		age_part_print(out, arrived, from, to);
+		fputs("   ", out);
+		age_part_print(out, used, from, to);
+		fputc('\n', out);
+	}
+	if (ages->never_used)
+		fprintf(out, "  %s of %s evicted pages were never asked for\n",
+			share_format(share, ages->never_used, ages->pages),
+			count_format(text, ages->pages));
 }
 
 /* ---- the rest ---- */
@@ -366,6 +428,7 @@ void explanation_text(FILE *out, const struct explanation *explanation,
 		evictors_print(out, explanation, options->colour);
 		distances_print(out, explanation, result, options->colour);
 	}
+	ages_print(out, &explanation->ages, options->colour);
 	samples_print(out, result);
 	shrinkers_print(out, result, options->colour);
 	lints_print(out, lints, options->colour);
@@ -436,16 +499,43 @@ static json_t *list_json(const struct explanation *story)
 	return json;
 }
 
-static json_t *distances_json(const struct explanation *story)
+static json_t *buckets_json(const struct histogram *histogram)
 {
-	json_t *json = json_object(), *buckets = json_array();
+	json_t *buckets = json_array();
 
-	for (uint32_t i = 0; story->distances.buckets && i < HISTOGRAM_BUCKETS; i++) {
-		if (story->distances.buckets[i])
+	for (uint32_t i = 0; histogram->buckets && i < HISTOGRAM_BUCKETS; i++) {
+		if (histogram->buckets[i])
 			json_array_append_new(
 				buckets, json_pack("[o, o]", json_number(histogram_bucket_low(i)),
-						   json_number(story->distances.buckets[i])));
+						   json_number(histogram->buckets[i])));
 	}
+	return buckets;
+}
+
+static json_t *age_json(const struct histogram *ages)
+{
+	if (!ages->count)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "pages", json_number(ages->count), "p50",
+			 json_number(histogram_quantile(ages, 500000)), "p90",
+			 json_number(histogram_quantile(ages, 900000)), "most",
+			 json_number(ages->most), "buckets", buckets_json(ages));
+}
+
+static json_t *ages_json(const struct explained_ages *ages)
+{
+	return json_pack("{s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "evicted_pages",
+			 json_number(ages->pages), "never_used_pages",
+			 json_number(ages->never_used), "by_time", ages->by_time, "arrived_ops",
+			 age_json(&ages->arrived_ops), "arrived_ns", age_json(&ages->arrived_ns),
+			 "used_ops", age_json(&ages->used_ops), "used_ns",
+			 age_json(&ages->used_ns));
+}
+
+static json_t *distances_json(const struct explanation *story)
+{
+	json_t *json = json_object();
+
 	json_object_set_new(json, "known_pages", json_number(story->distances.count));
 	json_object_set_new(json, "unknown_pages", json_number(story->unknown));
 	json_object_set_new(json, "p50_pages",
@@ -459,7 +549,7 @@ static json_t *distances_json(const struct explanation *story)
 	json_object_set_new(json, "most_pages",
 			    story->distances.count ? json_number(story->distances.most)
 						   : json_null());
-	json_object_set_new(json, "buckets", buckets);
+	json_object_set_new(json, "buckets", buckets_json(&story->distances));
 	return json;
 }
 
@@ -500,6 +590,7 @@ json_t *explanation_json(const struct explanation *explanation, const struct lin
 	json_object_set_new(story, "reread_pages_of_all", json_number(explanation->pages_all));
 	json_object_set_new(story, "victims", victims);
 	json_object_set_new(story, "distances", distances_json(explanation));
+	json_object_set_new(story, "eviction_ages", ages_json(&explanation->ages));
 	json_object_set_new(story, "over_time", slices_json(explanation));
 	json_object_set(story, "lints", json_object_get(found, "lints"));
 	if (asked->wants_list)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/glyph.h"
 #include "base/memory.h"
 
 /*
@@ -67,12 +68,12 @@ size_t text_columns(const char *text)
 	return columns;
 }
 
-const char *name_show(char text[NAME_TEXT_BYTES], const char *name, size_t columns)
+const char *name_fit(char *text, const char *name, size_t columns)
 {
 	const unsigned char *at = (const unsigned char *)name;
 	size_t all = 0, given = 0, head, tail, seen = 0;
 
-	assert(columns >= 3 && columns <= NAME_COLUMNS_MAX);
+	assert(columns >= 3);
 	for (const unsigned char *c = at; *c; all++) {
 		size_t bytes = sequence_bytes(c);
 
@@ -85,7 +86,7 @@ const char *name_show(char text[NAME_TEXT_BYTES], const char *name, size_t colum
 		size_t bytes = sequence_bytes(at);
 
 		if (seen == head)
-			given += (size_t)sprintf(text + given, "…");
+			given += (size_t)sprintf(text + given, "%s", glyph(GLYPH_ELLIPSIS));
 		if (seen >= head && seen < all - tail) {
 			at += bytes ? bytes : 1;
 			continue;
@@ -100,6 +101,12 @@ const char *name_show(char text[NAME_TEXT_BYTES], const char *name, size_t colum
 	}
 	text[given] = '\0';
 	return text;
+}
+
+const char *name_show(char text[NAME_TEXT_BYTES], const char *name, size_t columns)
+{
+	assert(columns <= NAME_COLUMNS_MAX);
+	return name_fit(text, name, columns);
 }
 
 char *name_utf8(const char *name)

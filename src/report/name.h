@@ -15,6 +15,9 @@ enum { NAME_COLUMNS_MAX = 40, NAME_TEXT_BYTES = NAME_COLUMNS_MAX * 4 + 8, SHARE_
  */
 const char *name_show(char text[NAME_TEXT_BYTES], const char *name, size_t columns);
 
+/* Likewise, of any width: `text` has room for 4 * columns + 8 bytes. */
+const char *name_fit(char *text, const char *name, size_t columns);
+
 /* How many columns UTF-8 text takes; wide characters count as one. */
 size_t text_columns(const char *text);
 

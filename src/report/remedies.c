@@ -2,17 +2,27 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/glyph.h"
 #include "base/size.h"
 #include "measure/advice.h"
 #include "report/name.h"
 #include "report/number.h"
 #include "report/report.h"
 #include "report/report_private.h"
+#include "report/shell.h"
 #include "report/table.h"
 
-enum { TITLE_COLUMNS = 38, PAYS_COLUMNS = 26, TEXT_COLUMN = 4, CHANGE_BYTES = 48 };
+enum {
+	TITLE_COLUMNS = 38,
+	TITLE_COLUMNS_TIME = 30,
+	PAYS_COLUMNS = 26,
+	PAYS_COLUMNS_TIME = 20,
+	TEXT_COLUMN = 4,
+	CHANGE_BYTES = 48
+};
 
 /* ---- a figure of a change ---- */
 
@@ -28,7 +38,8 @@ static const char *change_format(char text[CHANGE_BYTES], const struct effect *e
 	if (half < 0.5)
 		snprintf(text, CHANGE_BYTES, "%+.0f %%", change);
 	else
-		snprintf(text, CHANGE_BYTES, "%+.0f±%.0f %%", change, half);
+		snprintf(text, CHANGE_BYTES, "%+.0f%s%.0f %%", change, glyph(GLYPH_PLUS_MINUS),
+			 half);
 	return text;
 }
 
@@ -57,7 +68,8 @@ static void table_row(struct table *table, const struct advice *advice,
 
 	snprintf(number, sizeof(number), "%zu", place);
 	table_text(table, number);
-	table_text(table, name_show(text, remedy->title, TITLE_COLUMNS));
+	table_text(table, name_show(text, remedy->title,
+				    knows_time(advice) ? TITLE_COLUMNS_TIME : TITLE_COLUMNS));
 	if (remedy->verdict == ADVICE_FAILED || !remedy->reads.is_known) {
 		table_unknown(table);
 		table_unknown(table);
@@ -71,8 +83,10 @@ static void table_row(struct table *table, const struct advice *advice,
 			table_text(table, change_format(change, &remedy->p99));
 	}
 	table_text(table, remedy->verdict == ADVICE_FAILED ? "fails"
-			  : remedy->pays ? name_show(text, remedy->pays, PAYS_COLUMNS)
-					 : "nobody");
+			  : remedy->pays
+				  ? name_show(text, remedy->pays,
+					      knows_time(advice) ? PAYS_COLUMNS_TIME : PAYS_COLUMNS)
+				  : "nobody");
 }
 
 static void table_of(FILE *out, const struct advice *advice, bool colour, bool helps, size_t most)
@@ -105,6 +119,17 @@ static void table_of(FILE *out, const struct advice *advice, bool colour, bool h
 
 /* ---- how each is applied ---- */
 
+/* Where it is other than it was. */
+static void longest_line(FILE *out, const struct advice_remedy *remedy)
+{
+	char from[SIZE_TEXT_BYTES], to[SIZE_TEXT_BYTES];
+
+	if (remedy->longest.is_known && fabs(remedy->longest.change) >= 0.05)
+		fprintf(out, "%*slongest wait: %s %s %s\n", TEXT_COLUMN, "",
+			time_format(from, (uint64_t)remedy->longest.base), glyph(GLYPH_ARROW),
+			time_format(to, (uint64_t)remedy->longest.changed));
+}
+
 static void streams_line(FILE *out, const struct advice_remedy *remedy)
 {
 	char line[600] = "", size[SIZE_TEXT_BYTES], name[NAME_TEXT_BYTES];
@@ -128,6 +153,28 @@ static void streams_line(FILE *out, const struct advice_remedy *remedy)
 	report_wrapped(out, line, TEXT_COLUMN + 17);
 }
 
+static void written_line(FILE *out, const struct advice_remedy *remedy)
+{
+	char from[SIZE_TEXT_BYTES], to[SIZE_TEXT_BYTES];
+
+	if (remedy->writes.is_known && fabs(remedy->writes.change) >= 0.05)
+		fprintf(out, "%*swritten: %s %s %s\n", TEXT_COLUMN, "",
+			size_format(from, (uint64_t)remedy->writes.base), glyph(GLYPH_ARROW),
+			size_format(to, (uint64_t)remedy->writes.changed));
+}
+
+/* Of a thousandth of them nobody would notice. */
+static void inodes_line(FILE *out, const struct advice_remedy *remedy)
+{
+	char from[2 * SIZE_TEXT_BYTES], to[2 * SIZE_TEXT_BYTES];
+
+	if (remedy->inodes.is_known && fabs(remedy->inodes.changed - remedy->inodes.base) >= 100 &&
+	    fabs(remedy->inodes.changed - remedy->inodes.base) * 1000 >= remedy->inodes.base)
+		fprintf(out, "%*sinodes read again: %s %s %s\n", TEXT_COLUMN, "",
+			count_format(from, (uint64_t)remedy->inodes.base), glyph(GLYPH_ARROW),
+			count_format(to, (uint64_t)remedy->inodes.changed));
+}
+
 static void measured_line(FILE *out, const struct advice_remedy *remedy)
 {
 	char from[SIZE_TEXT_BYTES], to[SIZE_TEXT_BYTES], predicted[CHANGE_BYTES];
@@ -137,8 +184,8 @@ static void measured_line(FILE *out, const struct advice_remedy *remedy)
 		report_wrapped(out, remedy->measured.failure, TEXT_COLUMN + 16);
 	}
 	if (remedy->measured.is_known)
-		fprintf(out, "%*son this kernel: %s → %s, %+.0f %% (predicted %s)\n", TEXT_COLUMN,
-			"", size_format(from, remedy->measured.base_bytes),
+		fprintf(out, "%*son this kernel: %s %s %s, %+.0f %% (predicted %s)\n", TEXT_COLUMN,
+			"", size_format(from, remedy->measured.base_bytes), glyph(GLYPH_ARROW),
 			size_format(to, remedy->measured.changed_bytes),
 			remedy->measured.change * 100, change_format(predicted, &remedy->reads));
 }
@@ -154,6 +201,10 @@ static void remedy_print(FILE *out, const struct advice_remedy *remedy, size_t p
 		fprintf(out, "%*s", TEXT_COLUMN, "");
 		report_wrapped(out, remedy->how, TEXT_COLUMN);
 	}
+	if (remedy->command) {
+		fprintf(out, "%*s", TEXT_COLUMN, "");
+		shell_command(out, remedy->command, TEXT_COLUMN, TEXT_COLUMN + 4);
+	}
 	snprintf(text, sizeof(text), "%s%s%s%s%s", remedy->since ? "since " : "",
 		 remedy->since ? remedy->since : "", remedy->since && remedy->risk ? "; " : "",
 		 remedy->risk ? "risk: " : "", remedy->risk ? remedy->risk : "");
@@ -162,6 +213,9 @@ static void remedy_print(FILE *out, const struct advice_remedy *remedy, size_t p
 		report_wrapped(out, text, TEXT_COLUMN);
 	}
 	streams_line(out, remedy);
+	written_line(out, remedy);
+	longest_line(out, remedy);
+	inodes_line(out, remedy);
 	if (remedy->failure) {
 		fprintf(out, "%*sit fails: ", TEXT_COLUMN, "");
 		report_wrapped(out, remedy->failure, TEXT_COLUMN + 10);
@@ -173,8 +227,9 @@ static void remedy_print(FILE *out, const struct advice_remedy *remedy, size_t p
 
 static void no_effect_print(FILE *out, const struct advice *advice)
 {
-	char line[4000] = "no effect (within ±1 %):";
-	const size_t begin = strlen(line);
+	char line[4000];
+	const size_t begin = (size_t)snprintf(
+		line, sizeof(line), "no effect (within %s1 %%):", glyph(GLYPH_PLUS_MINUS));
 	size_t used = begin;
 
 	for (size_t i = 0; i < advice->remedies.count && used < sizeof(line) - 200; i++) {
@@ -225,6 +280,39 @@ static void left_out_print(FILE *out, const struct advice *advice)
 	report_wrapped(out, line, INDENT);
 }
 
+/* Two at once, where that is worth it. */
+static void together_print(FILE *out, const struct advice *advice)
+{
+	const struct advice_remedy *both = advice->together;
+	char size[SIZE_TEXT_BYTES], reads[CHANGE_BYTES], rate[CHANGE_BYTES];
+
+	if (!both)
+		return;
+	fprintf(out, "\n%*stogether: ", INDENT, "");
+	report_wrapped(out, both->title, INDENT + 10);
+	fprintf(out, "%*sreads %s, %s", TEXT_COLUMN, "",
+		size_format(size, (uint64_t)both->reads.changed),
+		change_format(reads, &both->reads));
+	if (both->rate.is_known)
+		fprintf(out, "; throughput %s", change_format(rate, &both->rate));
+	fputs("; more than either does\n", out);
+	streams_line(out, both);
+	longest_line(out, both);
+}
+
+/* What bounds the run, where it is not the cache. */
+static void bounds_print(FILE *out, const struct advice *advice)
+{
+	if (!advice->bounds.count ||
+	    (advice->headline != ADVICE_NOT_CACHING && advice->headline != ADVICE_NOTHING))
+		return;
+	fprintf(out, "\n%*swhat it waits for:\n", INDENT, "");
+	for (size_t i = 0; i < advice->bounds.count; i++) {
+		fprintf(out, "%*s", TEXT_COLUMN, "");
+		report_wrapped(out, advice->bounds.at[i].text, TEXT_COLUMN);
+	}
+}
+
 static void base_print(FILE *out, const struct advice *advice)
 {
 	char read[SIZE_TEXT_BYTES], again[SIZE_TEXT_BYTES], written[SIZE_TEXT_BYTES],
@@ -251,14 +339,43 @@ static void base_print(FILE *out, const struct advice *advice)
 
 static void heading_print(FILE *out, const struct advice *advice, bool colour)
 {
-	char memory[SIZE_TEXT_BYTES], count[2 * SIZE_TEXT_BYTES], name[NAME_TEXT_BYTES];
+	char memory[SIZE_TEXT_BYTES], count[2 * SIZE_TEXT_BYTES], name[NAME_TEXT_BYTES],
+		machine[1200];
 	const char *slash = strrchr(advice->input, '/');
 
-	fprintf(out, "%s%s%s   %s ops   %s %s   policy %s   %s\n", colour ? "\033[1m" : "",
-		name_show(name, slash ? slash + 1 : advice->input, NAME_COLUMNS_MAX),
-		colour ? "\033[0m" : "", count_format(count, advice->op_count),
-		advice->is_cgroup ? "cgroup limit" : "memory",
-		size_format(memory, advice->memory_bytes), advice->policy, advice->filesystem);
+	name_show(name, slash ? slash + 1 : advice->input, NAME_COLUMNS_MAX);
+	count_format(count, advice->op_count);
+	snprintf(machine, sizeof(machine), "%s %s   policy %s   %s",
+		 advice->is_cgroup ? "cgroup limit" : "memory",
+		 size_format(memory, advice->memory_bytes), advice->policy, advice->filesystem);
+	fprintf(out, "%s%s%s   %s ops", colour ? "\033[1m" : "", name, colour ? "\033[0m" : "",
+		count);
+	if (text_columns(name) + strlen(count) + 10 + text_columns(machine) > TABLE_WIDTH_MAX)
+		fprintf(out, "\n%*s%s\n", INDENT, "", machine);
+	else
+		fprintf(out, "   %s\n", machine);
+}
+
+static void confirm_print(FILE *out, const struct report_options *options, const char *places)
+{
+	static const char lead[] = "Confirm on this kernel: ";
+	char *text = NULL;
+	size_t bytes;
+	FILE *memory = open_memstream(&text, &bytes);
+
+	if (!memory)
+		return;
+	fputs("refault advise ", memory);
+	shell_word(memory, options->input);
+	for (size_t i = 0; i < options->word_count; i++) {
+		fputc(' ', memory);
+		shell_word(memory, options->words[i]);
+	}
+	fprintf(memory, " --confirm --places %s", places);
+	fclose(memory);
+	fprintf(out, "\n%s", lead);
+	shell_command(out, text, sizeof(lead) - 1, TEXT_COLUMN);
+	free(text);
 }
 
 static void next_print(FILE *out, const struct advice *advice, const struct report_options *options)
@@ -281,10 +398,7 @@ static void next_print(FILE *out, const struct advice *advice, const struct repo
 	}
 	if (!found)
 		return;
-	fprintf(out, "\nConfirm on this kernel: refault advise %s", options->input);
-	for (size_t i = 0; i < options->word_count; i++)
-		fprintf(out, " %s", options->words[i]);
-	fprintf(out, " --confirm --places %s\n", places);
+	confirm_print(out, options, places);
 }
 
 void remedies_text(FILE *out, const struct advice *advice, const struct report_options *options)
@@ -312,6 +426,8 @@ void remedies_text(FILE *out, const struct advice *advice, const struct report_o
 		remedy_print(out, remedy, i + 1, options->colour);
 		shown++;
 	}
+	together_print(out, advice);
+	bounds_print(out, advice);
 	no_effect_print(out, advice);
 	left_out_print(out, advice);
 	if (advice->remedies.count &&
@@ -368,7 +484,7 @@ static json_t *remedy_json(const struct advice_remedy *remedy, size_t place)
 		json_array_append_new(
 			streams, json_pack("{s:o, s:o}", "name", json_text(remedy->streams[i].name),
 					   "reads", effect_json(&remedy->streams[i].reads)));
-	json_object_set_new(json, "place", json_number(place));
+	json_object_set_new(json, "place", place ? json_number(place) : json_null());
 	json_object_set_new(json, "id", json_string(remedy->id));
 	json_object_set_new(json, "target", json_text(remedy->target));
 	json_object_set_new(json, "title", json_text(remedy->title));
@@ -381,10 +497,13 @@ static json_t *remedy_json(const struct advice_remedy *remedy, size_t place)
 	json_object_set_new(json, "writes", effect_json(&remedy->writes));
 	json_object_set_new(json, "throughput", effect_json(&remedy->rate));
 	json_object_set_new(json, "p99_ns", effect_json(&remedy->p99));
+	json_object_set_new(json, "longest_ns", effect_json(&remedy->longest));
+	json_object_set_new(json, "inodes_reallocated", effect_json(&remedy->inodes));
 	json_object_set_new(json, "streams", streams);
 	json_object_set_new(json, "memory_bytes", json_number(remedy->memory_bytes));
 	json_object_set_new(json, "samples", json_number(remedy->sample_count));
-	json_object_set_new(json, "how", json_text(remedy->how));
+	json_object_set_new(json, "how", json_text(remedy->how ? remedy->how : remedy->command));
+	json_object_set_new(json, "command", json_text(remedy->command));
 	json_object_set_new(json, "since", json_text(remedy->since));
 	json_object_set_new(json, "risk", json_text(remedy->risk));
 	json_object_set_new(json, "pays", json_text(remedy->pays));
@@ -398,13 +517,29 @@ static json_t *base_json(const struct advice *advice)
 {
 	if (advice->failure)
 		return json_pack("{s:o}", "failure", json_text(advice->failure));
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "read_bytes",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read_bytes",
 			 real_json(advice->read_bytes), "reread_bytes",
 			 real_json(advice->reread_bytes), "write_bytes",
 			 real_json(advice->write_bytes), "per_second",
 			 advice->knows_time ? real_json(advice->rate) : json_null(), "work",
 			 json_text(advice->work), "p99_ns",
-			 advice->knows_p99 ? real_json(advice->p99_ns) : json_null());
+			 advice->knows_p99 ? real_json(advice->p99_ns) : json_null(), "longest_ns",
+			 advice->knows_p99 ? real_json(advice->longest_ns) : json_null());
+}
+
+static json_t *bounds_json(const struct advice *advice)
+{
+	json_t *bounds = json_array();
+
+	for (size_t i = 0; i < advice->bounds.count; i++) {
+		const struct advice_bound *bound = &advice->bounds.at[i];
+
+		json_array_append_new(bounds,
+				      json_pack("{s:s, s:o, s:b, s:o}", "id", bound->id, "share",
+						json_real(bound->share), "limit", bound->is_limit,
+						"text", json_text(bound->text)));
+	}
+	return bounds;
 }
 
 json_t *remedies_json(const struct advice *advice, const struct report_options *options)
@@ -431,6 +566,9 @@ json_t *remedies_json(const struct advice *advice, const struct report_options *
 				      "text", json_text(advice->text)));
 	json_object_set_new(json, "base", base_json(advice));
 	json_object_set_new(json, "remedies", remedies);
+	json_object_set_new(json, "together",
+			    advice->together ? remedy_json(advice->together, 0) : json_null());
+	json_object_set_new(json, "bounds", bounds_json(advice));
 	json_object_set_new(json, "left_out", left_out);
 	json_object_set_new(json, "runs", json_number(advice->run_count));
 	json_object_set_new(json, "seeds", json_number(advice->seed_count));

@@ -42,8 +42,9 @@ void report_side_by_side(FILE *out, const struct result *results, size_t count,
 
 /*
  * The object that `--json` prints: "input", "totals", "marks", "streams", "blame", "samples",
- * "machine"; where time is kept "elapsed_ns", "cpu", "device", "latency" (by operation: an empty
- * object if nobody kept it), "workload" and "series", else null; and of a kernel "kernel" (what it
+ * "machine"; where time is kept "elapsed_ns", "cpu", "device", "stopped_writers" (because too much was
+ * dirty), "latency" (by operation: an empty object if nobody kept it), "workload" and "series", else
+ * null; "events" (checkpoints, with their begin and end); and of a kernel "kernel" (what it
  * counts besides), "kernel_runs" and "range"; and "notes", if there are any (a kernel's run: always).
  * blame[victim][evictor]["pages"] is how many pages of `victim` were read again that had been
  * evicted because `evictor` allocated; pairs that are absent are 0. What the machine could not know

@@ -45,6 +45,9 @@ void report_heading(FILE *out, const char *text, bool colour);
  */
 void report_wrapped(FILE *out, const char *text, size_t column);
 
+/* "note: ...", in lines that fit: what must be known before the figures are believed. */
+void note_print(FILE *out, const char *note);
+
 /* What a comparison shows: what it was asked for, or what each stream read again. */
 struct comparison_rows {
 	struct arena arena;

@@ -61,6 +61,12 @@ struct line_mark {
 	const char *text;
 };
 
+/* Something that went on from x to x. */
+struct line_span {
+	double from, to;
+	const char *text;
+};
+
 struct line_chart {
 	const char *name, *title, *x_label, *y_label;
 	const char *summary; /* a sentence or two */
@@ -71,6 +77,8 @@ struct line_chart {
 	size_t series_count;
 	const struct line_mark *marks; /* something happened at x */
 	size_t mark_count;
+	const struct line_span *spans;
+	size_t span_count;
 };
 
 void sheet_lines(struct sheet *sheet, const struct line_chart *chart);

@@ -229,6 +229,47 @@ static void points_draw(FILE *out, const struct scale *x, const struct scale *y,
 	}
 }
 
+/* A name is told once. */
+static bool span_is_new(const struct line_chart *chart, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(chart->spans[i].text, chart->spans[index].text) == 0)
+			return false;
+	return true;
+}
+
+static size_t span_names(const struct line_chart *chart)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < chart->span_count; i++)
+		count += span_is_new(chart, i);
+	return count;
+}
+
+/* A line where it begins, and a tint as long as it goes on. */
+static void spans_draw(FILE *out, const struct scale *x, const struct scale *y,
+		       const struct line_chart *chart)
+{
+	for (size_t i = 0; i < chart->span_count; i++) {
+		double from = scale_place(x, chart->spans[i].from);
+		double to = scale_place(x, chart->spans[i].to);
+		char hint[NAME_TEXT_BYTES + 2 * AXIS_TEXT_BYTES + 16], name[NAME_TEXT_BYTES],
+			begun[AXIS_TEXT_BYTES], done[AXIS_TEXT_BYTES];
+
+		from = from < x->from ? x->from : from;
+		to = to > x->to ? x->to : to;
+		if (!(from <= x->to && to >= x->from))
+			continue;
+		snprintf(hint, sizeof(hint), "%s: %s to %s",
+			 name_show(name, chart->spans[i].text, NAME_COLUMNS_MAX),
+			 axis_format(begun, chart->spans[i].from, chart->x_unit),
+			 axis_format(done, chart->spans[i].to, chart->x_unit));
+		svg_rect(out, "span", from, y->to, to - from, y->from - y->to, hint);
+		svg_line(out, "begin", from, y->from, from, y->to);
+	}
+}
+
 static size_t legend_columns(const struct line_chart *chart)
 {
 	return chart->series_count < 3 ? 2 : 3;
@@ -248,6 +289,19 @@ static void legend_draw(FILE *out, const struct line_chart *chart, double top)
 		svg_rect(out, class, left, y - 4, 14, 4, NULL);
 		svg_text(out, "label", left + 20, y + 2, SVG_START,
 			 name_show(name, chart->series[i].name, columns == 2 ? 30 : 19));
+	}
+	for (size_t i = 0, at = chart->series_count; i < chart->span_count; i++) {
+		double left = LEFT + width * (double)(at % columns);
+		double y = top + LEGEND_ROW * (double)(at / columns);
+		char name[NAME_TEXT_BYTES];
+
+		if (!span_is_new(chart, i))
+			continue;
+		at++;
+		svg_rect(out, "span", left, y - 8, 14, 10, NULL);
+		svg_line(out, "begin", left, y - 8, left, y + 2);
+		svg_text(out, "label", left + 20, y + 2, SVG_START,
+			 name_show(name, chart->spans[i].text, columns == 2 ? 30 : 19));
 	}
 }
 
@@ -271,9 +325,9 @@ static void marks_draw(FILE *out, const struct scale *x, const struct scale *y,
 
 static double draw(FILE *out, const struct line_chart *chart)
 {
-	size_t rows = chart->series_count > 1 ? (chart->series_count + legend_columns(chart) - 1) /
-							legend_columns(chart)
-					      : 0;
+	size_t entries = chart->series_count + span_names(chart);
+	size_t rows =
+		entries > 1 ? (entries + legend_columns(chart) - 1) / legend_columns(chart) : 0;
 	double top = TOP + LEGEND_ROW * (double)rows, height = HEIGHT + LEGEND_ROW * (double)rows;
 	struct scale x = {.from = LEFT, .to = CHART_WIDTH - RIGHT};
 	struct scale y = {.from = height - BOTTOM, .to = top};
@@ -282,6 +336,7 @@ static double draw(FILE *out, const struct line_chart *chart)
 	axes_draw(out, &x, &y, chart);
 	if (rows)
 		legend_draw(out, chart, TOP);
+	spans_draw(out, &x, &y, chart);
 	marks_draw(out, &x, &y, chart);
 	for (size_t i = 0; i < chart->series_count; i++) {
 		char class[8];
@@ -335,7 +390,7 @@ static const char *unit_key(enum axis_unit unit)
 
 static json_t *data_of(const struct line_chart *chart)
 {
-	json_t *series = json_array(), *marks = json_array();
+	json_t *series = json_array(), *marks = json_array(), *spans = json_array();
 
 	for (size_t i = 0; i < chart->series_count; i++)
 		json_array_append_new(
@@ -347,11 +402,17 @@ static json_t *data_of(const struct line_chart *chart)
 		json_array_append_new(marks,
 				      json_pack("{s:o, s:o}", "x", value_json(chart->marks[i].x),
 						"text", text_json(chart->marks[i].text)));
-	return json_pack("{s:s, s:s, s:{s:s, s:s, s:b}, s:{s:s, s:s, s:b}, s:b, s:o, s:o}", "name",
-			 chart->name, "title", chart->title, "x", "label", chart->x_label, "unit",
-			 unit_key(chart->x_unit), "log", chart->x_is_log, "y", "label",
+	for (size_t i = 0; i < chart->span_count; i++)
+		json_array_append_new(spans, json_pack("{s:o, s:o, s:o}", "from",
+						       value_json(chart->spans[i].from), "to",
+						       value_json(chart->spans[i].to), "text",
+						       text_json(chart->spans[i].text)));
+	return json_pack("{s:s, s:s, s:{s:s, s:s, s:b}, s:{s:s, s:s, s:b}, s:b, s:o, s:o, s:o}",
+			 "name", chart->name, "title", chart->title, "x", "label", chart->x_label,
+			 "unit", unit_key(chart->x_unit), "log", chart->x_is_log, "y", "label",
 			 chart->y_label, "unit", unit_key(chart->y_unit), "log", chart->y_is_log,
-			 "points", chart->has_points, "series", series, "marks", marks);
+			 "points", chart->has_points, "series", series, "marks", marks, "spans",
+			 spans);
 }
 
 /* Of a long series some evenly spaced values, the first and the last among them. */

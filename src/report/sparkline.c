@@ -1,5 +1,7 @@
 #include "report/sparkline.h"
 
+#include "base/glyph.h"
+
 /* The mean of the values that fall in one of `columns` (at most `count`) equal parts. */
 static uint64_t sparkline_part(const uint64_t *values, size_t count, size_t part, size_t columns)
 {
@@ -26,7 +28,6 @@ uint64_t sparkline_most(const uint64_t *values, size_t count, size_t columns)
 void sparkline_print(FILE *out, const uint64_t *values, size_t count, size_t columns,
 		     uint64_t least, uint64_t most)
 {
-	static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	uint64_t span = most > least ? most - least : 1;
 
 	for (size_t i = 0; i < columns; i++) {
@@ -36,6 +37,9 @@ void sparkline_print(FILE *out, const uint64_t *values, size_t count, size_t col
 		/* The mean of a part, rounded down value by value, can fall below the least. */
 		if (above > span)
 			above = span;
-		fputs(blocks[(size_t)(((unsigned __int128)above * 7 + span / 2) / span)], out);
+		fputs(glyph_level((unsigned int)(((unsigned __int128)above * (GLYPH_LEVELS - 1) +
+						  span / 2) /
+						 span)),
+		      out);
 	}
 }

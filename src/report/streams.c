@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/size.h"
 #include "measure/result.h"
+#include "report/bar.h"
 #include "report/name.h"
 #include "report/report_private.h"
 #include "report/table.h"
@@ -159,9 +160,23 @@ void streams_print(FILE *out, const struct result *result, bool colour)
 
 /* ---- who evicted whom ---- */
 
+enum { BLAME_BAR_COLUMNS = 6 };
+
+/* "28.3 MiB ██▍": the bar of the largest is BLAME_BAR_COLUMNS wide. */
+static void blame_cell(struct table *table, uint64_t pages, uint64_t most)
+{
+	char size[SIZE_TEXT_BYTES], bar[BAR_TEXT_BYTES], text[SIZE_TEXT_BYTES + BAR_TEXT_BYTES + 1];
+
+	size_format(size, bytes_from_pages(pages));
+	snprintf(text, sizeof(text), "%s %s", size,
+		 bar_format(bar, pages, most, BLAME_BAR_COLUMNS));
+	table_text(table, pages ? text : "");
+}
+
 void blame_print(FILE *out, const struct result *result, bool colour)
 {
 	size_t count = result->stream_count, victims = 0;
+	uint64_t most = 0;
 	struct table *table;
 	char name[NAME_TEXT_BYTES];
 
@@ -169,6 +184,8 @@ void blame_print(FILE *out, const struct result *result, bool colour)
 		return;
 	for (size_t i = 0; i < count; i++)
 		victims += blame_total(result, i) > 0;
+	for (size_t i = 0; i < count * count; i++)
+		most = result->blame[i] > most ? result->blame[i] : most;
 	if (victims < 2)
 		return; /* the streams table has said it */
 	table = table_create();
@@ -181,7 +198,7 @@ void blame_print(FILE *out, const struct result *result, bool colour)
 			continue;
 		table_text(table, name_show(name, result->streams[victim].name, NAME_COLUMNS));
 		for (size_t evictor = 0; evictor < count; evictor++)
-			table_size(table, bytes_from_pages(blame_of(result, victim, evictor)));
+			blame_cell(table, blame_of(result, victim, evictor), most);
 	}
 	report_heading(out, "who evicted whom: read again, by the stream whose pages pushed it out",
 		       colour);

@@ -6,7 +6,8 @@
 static const char style[] =
 	"svg{background:#fff;font-family:system-ui,sans-serif;font-size:12px}"
 	"text{fill:#24292f}.number{font-size:11px}.title{font-weight:600}"
-	".axis{stroke:#57606a}.grid{stroke:#d8dee4}.mark{stroke:#8250df;stroke-dasharray:4 3}"
+	".axis{stroke:#57606a}.grid{stroke:#d8dee4}.mark{stroke:#8250df;stroke-dasharray:4 "
+	"3}.begin{stroke:#9a6700}rect.span{fill:#9a6700;fill-opacity:.12}"
 	"path{fill:none;stroke-width:1.75;stroke-linejoin:round}"
 	"path.s0{stroke:#0550ae}path.s1{stroke:#bc4c00}path.s2{stroke:#116329}path.s3{stroke:#"
 	"8250df}"

@@ -391,13 +391,22 @@ static void files_print(FILE *out, const struct result_kernel *in, bool colour)
 	table_destroy(table);
 }
 
+void note_print(FILE *out, const char *note)
+{
+	char text[1000];
+
+	snprintf(text, sizeof(text), "note: %s.", note);
+	fprintf(out, "%*s", INDENT, "");
+	report_wrapped(out, text, INDENT + 6);
+}
+
 /* What must be known before the figures are believed. */
 static void notes_print(FILE *out, const struct result *result)
 {
 	if (result->note_count)
 		fputc('\n', out);
 	for (size_t i = 0; i < result->note_count; i++)
-		fprintf(out, "%*snote: %s.\n", INDENT, "", result->notes[i]);
+		note_print(out, result->notes[i]);
 }
 
 void report_text(FILE *out, const struct result *result, const struct report_options *options)

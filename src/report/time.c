@@ -147,13 +147,17 @@ static void device_print(FILE *out, const struct result *result, bool colour)
 
 static void processors_print(FILE *out, const struct result *result)
 {
-	char share[SHARE_TEXT_BYTES];
+	char share[SHARE_TEXT_BYTES], count[2 * SIZE_TEXT_BYTES], time[SIZE_TEXT_BYTES];
 
 	if (result->cpu_count == 0 || result->elapsed_ns == 0)
 		return;
 	fprintf(out, "\n  %-16s  %10s   of %" PRIu64 "\n", "processors busy",
 		share_format(share, result->cpu_ns / result->cpu_count, result->elapsed_ns),
 		result->cpu_count);
+	if (result->stopped.count)
+		fprintf(out, "  %-16s  %10s   times, %s in all: too much was dirty\n",
+			"writers stopped", count_format(count, result->stopped.count),
+			time_format(time, result->stopped.ns));
 }
 
 /* ---- what the workload says ---- */

@@ -180,6 +180,23 @@ static json_t *series_json(const struct result *result)
 	return series;
 }
 
+static json_t *events_json(const struct result *result)
+{
+	json_t *events = json_array();
+
+	for (size_t i = 0; i < result->event_count; i++) {
+		const struct result_event *event = &result->events[i];
+
+		json_array_append_new(events,
+				      json_pack("{s:o, s:o, s:o}", "name", json_text(event->name),
+						"begin_ns", json_number(event->begin_ns), "end_ns",
+						event->end_ns == UINT64_MAX
+							? json_null()
+							: json_number(event->end_ns)));
+	}
+	return events;
+}
+
 static json_t *cpu_json(const struct result *result)
 {
 	if (result->cpu_count == 0)
@@ -195,9 +212,15 @@ void time_json_set(json_t *json, const struct result *result)
 	json_object_set_new(json, "cpu", cpu_json(result));
 	json_object_set_new(json, "device",
 			    result->device.name ? device_json(&result->device) : json_null());
+	json_object_set_new(json, "stopped_writers",
+			    result->device.name ? json_pack("{s:o, s:o}", "count",
+							    json_number(result->stopped.count),
+							    "ns", json_number(result->stopped.ns))
+						: json_null());
 	json_object_set_new(json, "latency", latencies_json(result));
 	json_object_set_new(json, "workload", workload_json(result));
 	json_object_set_new(json, "series", series_json(result));
+	json_object_set_new(json, "events", events_json(result));
 }
 
 void time_json_set_mark(json_t *json, const struct result *result, const struct result_mark *mark)

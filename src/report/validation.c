@@ -115,7 +115,7 @@ static void run_print(FILE *out, const struct validation_run *run, bool colour)
 	table_print(out, table, INDENT_ROWS, colour);
 	table_destroy(table);
 	for (size_t i = 0; i < run->measured->note_count; i++)
-		fprintf(out, "  note: %s.\n", run->measured->notes[i]);
+		note_print(out, run->measured->notes[i]);
 	fputc('\n', out);
 }
 

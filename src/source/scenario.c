@@ -362,7 +362,8 @@ bool scenario_load(struct scenario *scenario, const char *name, const char *cons
 	if (!shipped_find(path, sizeof(path), name, error) ||
 	    !shipped_read(&text, &bytes, path, YAML_BYTES_MAX, error))
 		return false;
-	ok = scenario_parse(scenario, path, text, bytes, sets, set_count, error);
+	ok = scenario_parse(scenario, strcmp(path, "-") == 0 ? "standard input" : path, text, bytes,
+			    sets, set_count, error);
 	memory_free(text);
 	return ok;
 }

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "cache/cache.h"
 #include "op/op.h"
 #include "source/pace.h"
 #include "source/schema.h"
@@ -27,8 +28,11 @@ struct workload;
 
 /* Bounds: far beyond use, and such that no sum of products of them overflows unseen. */
 #define SCENARIO_BYTES_MAX (UINT64_C(1) << 60)
-#define SCENARIO_NS_MAX    (UINT64_C(1000) * 24 * 3600 * 1000000000) /* 1000 days */
-#define SCENARIO_COUNT_MAX (UINT64_C(1) << 40)
+/* What a model can be made of: cache/cache.h, cache_create(). */
+#define SCENARIO_MEMORY_MIN CACHE_MEMORY_BYTES_MIN
+#define SCENARIO_MEMORY_MAX CACHE_MEMORY_BYTES_MAX
+#define SCENARIO_NS_MAX     (UINT64_C(1000) * 24 * 3600 * 1000000000) /* 1000 days */
+#define SCENARIO_COUNT_MAX  (UINT64_C(1) << 40)
 
 enum {
 	SCENARIO_SET_FILES_MAX = 100000000,
@@ -53,7 +57,7 @@ struct scenario_machine {
 	struct pace pace;
 	const struct yaml_node *device_node;
 	const char *device; /* a name or a file; NULL: the pace says it all */
-	uint64_t device_bytes, processors, record_bytes, metaslabs;
+	uint64_t device_bytes, processors, record_bytes, metaslabs, arc_max_bytes, arc_meta_percent;
 	bool barriers;
 };
 

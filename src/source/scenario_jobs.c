@@ -294,6 +294,27 @@ static bool all_end(const bool *ends, const uint32_t *jobs, size_t count)
 	return true;
 }
 
+static bool has_loop(const struct scenario_step *step)
+{
+	bool found = step->loop != 1;
+
+	for (size_t i = 0; i < step->step_count && !found; i++)
+		found = has_loop(&step->steps[i]);
+	return found;
+}
+
+/* Who means "until" means that it goes on until then. */
+static bool until_check(struct loader *loader, const struct scenario_job *job)
+{
+	if (!job->until_count || job->workload || yaml_get(job->node, "loop") ||
+	    has_loop(&job->root))
+		return true;
+	return yaml_error_key(loader->yaml, job->until_node, loader->error,
+			      "job \"%.60s\" does its steps once, so there is nothing for until to "
+			      "end: add `loop: forever`",
+			      job->name);
+}
+
 static bool is_finite(const struct scenario_job *job)
 {
 	return job->workload ? job->workload->ends(job->workload_options)
@@ -410,6 +431,8 @@ bool jobs_read(struct loader *loader, const struct yaml_node *node)
 		if (!job_read(loader, job, job->node) ||
 		    !names_read(loader, job->after_node, &job->after, &job->after_count) ||
 		    !names_read(loader, job->until_node, &job->until, &job->until_count))
+			return false;
+		if (!until_check(loader, job))
 			return false;
 		streams_name(loader, job, &next_stream);
 		if (next_stream > STREAM_COUNT_MAX + 1)

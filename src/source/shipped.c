@@ -127,9 +127,33 @@ out:
 	return ok;
 }
 
+/* A scenario is read for each of its settings, and standard input once. */
+static bool standard_read(char **text, size_t *bytes, size_t bytes_max, struct error *error)
+{
+	static char *kept;
+	static size_t kept_bytes;
+
+	if (!kept) {
+		kept = memory_alloc(bytes_max + 2, 1);
+		kept_bytes = fread(kept, 1, bytes_max + 1, stdin);
+	}
+	if (kept_bytes > bytes_max)
+		return error_input(error,
+				   "standard input has more than %zu bytes: that is no scenario",
+				   bytes_max);
+	if (kept_bytes == 0)
+		return error_input(error, "standard input is empty: there is no scenario");
+	*text = memory_alloc(bytes_max + 2, 1);
+	memcpy(*text, kept, kept_bytes);
+	*bytes = kept_bytes;
+	return true;
+}
+
 bool shipped_read(char **text, size_t *bytes, const char *path, size_t bytes_max,
 		  struct error *error)
 {
+	if (strcmp(path, "-") == 0)
+		return standard_read(text, bytes, bytes_max, error);
 	return text_read(&scenarios, text, bytes, path, bytes_max, error);
 }
 
@@ -325,6 +349,10 @@ static bool shelf_find(const struct shelf *shelf, char *path, size_t bytes, cons
 
 bool shipped_find(char *path, size_t bytes, const char *name, struct error *error)
 {
+	if (strcmp(name, "-") == 0) {
+		snprintf(path, bytes, "-");
+		return true;
+	}
 	return shelf_find(&scenarios, path, bytes, name, error);
 }
 

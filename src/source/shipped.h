@@ -16,7 +16,8 @@
 
 /*
  * The file of a scenario. A name that ends in .yaml or .yml, begins with / or ., or has a slash and
- * is there, is a path and is returned as it is. Fails (ERROR_INPUT) with the nearest name there is.
+ * is there, is a path and is returned as it is; so is "-", standard input. Fails (ERROR_INPUT) with the
+ * nearest name there is.
  */
 bool shipped_find(char *path, size_t bytes, const char *name, struct error *error);
 

@@ -33,6 +33,15 @@ static const char *const system_files[] = {
 	"/sys/kernel/mm/lru_gen/enabled",
 };
 
+/* Of these, what is looked at again and again: figures that change, and cost little to read. */
+static const char *const changing_files[] = {
+	"/proc/meminfo",
+	"/proc/vmstat",
+	"/proc/slabinfo",
+	"/proc/sys/fs/dentry-state",
+	"/proc/sys/fs/inode-state",
+};
+
 static const char *const cgroup_files[] = {
 	"memory.stat",           "memory.events",
 	"memory.current",        "memory.max",
@@ -163,8 +172,7 @@ static bool loops_read(struct reading *reading, struct error *error)
 
 /* ---- cgroups ---- */
 
-/* The folder that has this cgroup's memory files; false: there is none. */
-static bool cgroup_folder(const char *cgroup, char *folder, size_t bytes)
+bool system_cgroup_folder(const char *cgroup, char *folder, size_t bytes)
 {
 	static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/memory",
 					    "/sys/fs/cgroup/unified"};
@@ -189,7 +197,7 @@ static bool cgroup_read(struct reading *reading, const char *cgroup, struct erro
 	char folder[PATH_MAX_BYTES - 64], path[PATH_MAX_BYTES];
 	size_t length;
 
-	if (strlen(cgroup) > 3000 || !cgroup_folder(cgroup, folder, sizeof(folder)))
+	if (strlen(cgroup) > 3000 || !system_cgroup_folder(cgroup, folder, sizeof(folder)))
 		return error_input(
 			error,
 			"no memory cgroup %.200s: expected a path below /sys/fs/cgroup in "
@@ -208,20 +216,35 @@ static bool cgroup_read(struct reading *reading, const char *cgroup, struct erro
 	return true;
 }
 
+static bool files_read(struct reading *reading, const char *const *files, size_t count,
+		       struct error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		bool found;
+
+		if (!named_read(reading, files[i], &found, error))
+			return false;
+		if (!found && strcmp(files[i], "/proc/meminfo") == 0)
+			return error_failed(error, "cannot read /proc/meminfo: is /proc mounted?");
+	}
+	return true;
+}
+
 bool system_read(struct state *state, const char *cgroup, uint64_t time_ns, FILE *copy,
 		 struct error *error)
 {
 	struct reading reading = {.state = state, .time_ns = time_ns, .copy = copy};
 
-	for (size_t i = 0; i < sizeof(system_files) / sizeof(system_files[0]); i++) {
-		bool found;
+	return files_read(&reading, system_files, sizeof(system_files) / sizeof(system_files[0]),
+			  error) &&
+	       loops_read(&reading, error) && (!cgroup || cgroup_read(&reading, cgroup, error));
+}
 
-		if (!named_read(&reading, system_files[i], &found, error))
-			return false;
-		if (!found && strcmp(system_files[i], "/proc/meminfo") == 0)
-			return error_failed(error, "cannot read /proc/meminfo: is /proc mounted?");
-	}
-	if (!loops_read(&reading, error))
-		return false;
-	return !cgroup || cgroup_read(&reading, cgroup, error);
+bool system_read_changing(struct state *state, const char *cgroup, struct error *error)
+{
+	struct reading reading = {.state = state};
+
+	return files_read(&reading, changing_files,
+			  sizeof(changing_files) / sizeof(changing_files[0]), error) &&
+	       (!cgroup || cgroup_read(&reading, cgroup, error));
 }

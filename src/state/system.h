@@ -18,4 +18,10 @@
 bool system_read(struct state *state, const char *cgroup, uint64_t time_ns, FILE *copy,
 		 struct error *error);
 
+/* Likewise, only what changes from one moment to the next: levels, counters, slabs. */
+bool system_read_changing(struct state *state, const char *cgroup, struct error *error);
+
+/* The folder that has a cgroup's memory files, in `bytes` of `folder`; false: there is none. */
+bool system_cgroup_folder(const char *cgroup, char *folder, size_t bytes);
+
 #endif

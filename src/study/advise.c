@@ -10,16 +10,26 @@
 #include "base/size.h"
 #include "measure/metric.h"
 #include "source/player.h"
+#include "study/bounds.h"
 #include "study/remedy.h"
 #include "study/remedy_source.h"
 
-enum { STREAMS = REMEDY_TARGETS_MAX + 1, MODES = 2, SEEDS_FIRST = 2 };
+enum { STREAMS = REMEDY_TARGETS_MAX + 1, MODES = 2, SEEDS_FIRST = 2, PAIRED_MAX = 6 };
 
 /* Below a hundredth nothing is an effect; of two that are as near, the easier one goes first. */
 static const double notable = 0.01;
 
 /* So much of what is read again is to be gone: who searches for memory wants most of it. */
 enum { GONE_PERCENT = 90 };
+
+/*
+ * An inode that has to be made again is read out of its table: so much of it (mke2fs.conf(5): inode_size 256; mkfs.xfs(8): 512). Whether its block
+ * comes from the device is counted with what is read.
+ */
+static const double INODE_BYTES = 256;
+
+/* A wait of a tenth of a second is one that people notice (R. B. Miller, AFIPS 1968, on response times). */
+static const double LONG_WAIT_NS = 1e8;
 
 /* ---- one run ---- */
 
@@ -30,7 +40,7 @@ struct outcome {
 	double read, reread, written, inodes_again;
 	double resident; /* bytes of file pages in memory, at the most, as far as samples tell */
 	bool knows_time, knows_p99;
-	double rate, p99_ns;
+	double rate, p99_ns, longest_ns;
 	double ops; /* of the input: whoever does it faster may do more of it */
 	double stream_read[STREAMS], stream_reread[STREAMS];
 };
@@ -57,6 +67,7 @@ struct advise {
 	struct remedy_facts facts;
 	struct attempt base;
 	ARRAY(struct attempt *) attempts;
+	ARRAY(struct attempt *) pairs;
 	size_t modes, seeds; /* that make a difference */
 	size_t scout_modes;  /* for a first look */
 	char *work;
@@ -108,17 +119,17 @@ static void outcome_latency(struct outcome *outcome, const struct result *result
 	const struct result_latency *work = result_latency_find(result, "transaction");
 	struct histogram all = {0};
 
-	if (work && work->ns.count) {
-		outcome->knows_p99 = true;
-		outcome->p99_ns = (double)histogram_quantile(&work->ns, 990000);
-		return;
-	}
-	for (size_t i = 0; i < result->latency_count; i++)
-		if (is_waited_for(result->latencies[i].name))
-			histogram_merge(&all, &result->latencies[i].ns);
+	if (work && work->ns.count)
+		histogram_merge(&all, &work->ns);
+	else
+		for (size_t i = 0; i < result->latency_count; i++)
+			if (is_waited_for(result->latencies[i].name))
+				histogram_merge(&all, &result->latencies[i].ns);
 	outcome->knows_p99 = all.count > 0;
-	if (outcome->knows_p99)
+	if (outcome->knows_p99) {
 		outcome->p99_ns = (double)histogram_quantile(&all, 990000);
+		outcome->longest_ns = (double)all.most;
+	}
 	histogram_deinit(&all);
 }
 
@@ -333,24 +344,32 @@ static void scout(struct advise *advise, struct attempt *attempt)
 		job_add(advise, attempt, mode, 0);
 }
 
-static struct attempt *attempt_add(struct advise *advise, const struct remedy_try *it)
+static struct attempt *attempt_create(const struct advise *advise, const struct remedy_try *it)
 {
 	struct attempt *attempt = memory_alloc(1, sizeof(*attempt));
 
 	attempt->it = *it;
 	attempt->outcomes =
 		memory_alloc(MODES * advise->options->seed_count, sizeof(*attempt->outcomes));
+	return attempt;
+}
+
+static struct attempt *attempt_add(struct advise *advise, const struct remedy_try *it)
+{
+	struct attempt *attempt = attempt_create(advise, it);
+
 	*array_push(&advise->attempts) = attempt;
 	return attempt;
 }
 
-static void attempt_deinit(struct attempt *attempt)
+static void attempt_destroy(struct attempt *attempt)
 {
 	memory_free(attempt->outcomes);
 	if (attempt->scenario) {
 		scenario_deinit(attempt->scenario);
 		memory_free(attempt->scenario);
 	}
+	memory_free(attempt);
 }
 
 /* The scenario with what a try sets in it. */
@@ -380,7 +399,7 @@ static bool attempt_load(struct advise *advise, struct attempt *attempt, struct 
 
 /* ---- figures over runs ---- */
 
-enum figure { READ, REREAD, WRITTEN, RATE, P99, INODES_AGAIN, RESIDENT };
+enum figure { READ, REREAD, WRITTEN, RATE, P99, LONGEST, INODES_AGAIN, RESIDENT };
 
 static double figure_of(const struct outcome *outcome, enum figure figure)
 {
@@ -395,6 +414,8 @@ static double figure_of(const struct outcome *outcome, enum figure figure)
 		return outcome->rate;
 	case P99:
 		return outcome->p99_ns;
+	case LONGEST:
+		return outcome->longest_ns;
 	case INODES_AGAIN:
 		return outcome->inodes_again;
 	case RESIDENT:
@@ -405,7 +426,9 @@ static double figure_of(const struct outcome *outcome, enum figure figure)
 
 static bool knows(const struct outcome *outcome, enum figure figure)
 {
-	return figure == RATE ? outcome->knows_time : figure == P99 ? outcome->knows_p99 : true;
+	return figure == RATE                       ? outcome->knows_time
+	       : figure == P99 || figure == LONGEST ? outcome->knows_p99
+						    : true;
 }
 
 /* One target's reads, or all's figure. */
@@ -493,7 +516,8 @@ static struct effect effect_of(const struct advise *advise, const struct attempt
 			       enum figure figure, size_t stream)
 {
 	struct samples samples = samples_take(advise, attempt, figure, stream);
-	double least = figure == RATE || figure == P99 ? 0 : floor_bytes(advise);
+	double least =
+		figure == RATE || figure == P99 || figure == LONGEST ? 0 : floor_bytes(advise);
 	struct effect effect = {0};
 
 	if (samples.count && samples.is_known)
@@ -501,6 +525,21 @@ static struct effect effect_of(const struct advise *advise, const struct attempt
 					figure == RATE);
 	samples_free(&samples);
 	return effect;
+}
+
+/* Whose operations are changed, and what the gain counts for: of both, if it is two remedies. */
+static uint64_t targets_of(const struct attempt *attempt)
+{
+	return attempt->it.targets | (attempt->it.second ? attempt->it.second->targets : 0);
+}
+
+static unsigned int ease_of(const struct attempt *attempt)
+{
+	unsigned int ease = attempt->it.remedy->ease;
+
+	return attempt->it.second && attempt->it.second->remedy->ease < ease
+		       ? attempt->it.second->remedy->ease
+		       : ease;
 }
 
 static double bounded(double value, double most)
@@ -535,8 +574,8 @@ static double relief_of(const struct advise *advise, const struct attempt *attem
 {
 	double base = 0, changed = 0;
 
-	for (size_t i = 0; attempt->it.targets && i < advise->facts.target_count; i++) {
-		if (attempt->it.targets >> i & 1)
+	for (size_t i = 0; targets_of(attempt) && i < advise->facts.target_count; i++) {
+		if (targets_of(attempt) >> i & 1)
 			continue;
 		base += stream_reread(advise, &advise->base, i);
 		changed += stream_reread(advise, attempt, i);
@@ -547,8 +586,9 @@ static double relief_of(const struct advise *advise, const struct attempt *attem
 /*
  * What it saves less what it costs others, as a share of what is read. Bytes written count as bytes read
  * do, where they change notably; what others read more counts once more, and so does each byte of memory
- * that has to be found. Half of how far it relieves others is added. Where time is kept, the share of it that is saved is added, and half of that of
- * the 99th percentile: ours, so that what saves no bytes (a limit of dirty pages) can be ranked.
+ * that has to be found. Half of how far it relieves others is added. Where time is kept, the share of it that is saved is added, half of that of
+ * the 99th percentile, and a quarter of that of the longest wait where that is one that people notice: ours, so that what saves no bytes (a limit of
+ * dirty pages) can be ranked.
  */
 static double score_of(const struct advise *advise, const struct attempt *attempt)
 {
@@ -556,7 +596,9 @@ static double score_of(const struct advise *advise, const struct attempt *attemp
 	struct effect written = effect_of(advise, attempt, WRITTEN, SIZE_MAX);
 	struct effect rate = effect_of(advise, attempt, RATE, SIZE_MAX);
 	struct effect p99 = effect_of(advise, attempt, P99, SIZE_MAX);
+	struct effect longest = effect_of(advise, attempt, LONGEST, SIZE_MAX);
 	struct effect resident = effect_of(advise, attempt, RESIDENT, SIZE_MAX);
+	struct effect inodes = effect_of(advise, attempt, INODES_AGAIN, SIZE_MAX);
 	double scale = floor_bytes(advise), saved, score, taken;
 
 	if (!read.is_known)
@@ -565,10 +607,12 @@ static double score_of(const struct advise *advise, const struct attempt *attemp
 	saved = read.base - read.changed;
 	if (written.change > notable || written.change < -notable)
 		saved += written.base - written.changed;
+	if (inodes.is_known)
+		saved += (inodes.base - inodes.changed) * INODE_BYTES;
 	for (size_t i = 0; i < STREAMS && i < advise->facts.target_count; i++) {
 		struct effect own = effect_of(advise, attempt, READ, i);
 
-		if (!(attempt->it.targets >> i & 1) && own.changed > own.base)
+		if (!(targets_of(attempt) >> i & 1) && own.changed > own.base)
 			saved -= own.changed - own.base;
 	}
 	/* Memory that it fills is not there for others: what there was not, or what stayed free. */
@@ -583,7 +627,9 @@ static double score_of(const struct advise *advise, const struct attempt *attemp
 	/* A quantile is known to a bucket of its histogram, 1/64: less than two of them say nothing. */
 	if (p99.is_known && (p99.change > 2.0 / 64 || p99.change < -2.0 / 64))
 		score -= bounded(p99.change, 1) / 2;
-	return score > 0 ? score * attempt->it.remedy->ease / 100 : score;
+	if (longest.is_known && longest.base >= LONG_WAIT_NS)
+		score -= bounded(longest.change, 1) / 4;
+	return score > 0 ? score * ease_of(attempt) / 100 : score;
 }
 
 static bool has_failed(const struct advise *advise, const struct attempt *attempt)
@@ -618,6 +664,14 @@ static void facts_samples(struct remedy_facts *facts, const struct result *resul
 	}
 }
 
+/* What the device does in a second in which it has something to do all the time. */
+static uint64_t device_rate(const struct result_device *device)
+{
+	return device->busy_ns ? (uint64_t)((double)(device->read_bytes + device->write_bytes) *
+					    1e9 / (double)device->busy_ns)
+			       : 0;
+}
+
 static void facts_finish(struct advise *advise, const struct result *result)
 {
 	struct remedy_facts *facts = &advise->facts;
@@ -631,6 +685,7 @@ static void facts_finish(struct advise *advise, const struct result *result)
 	facts->totals = result->totals;
 	facts->read_bytes = result->totals.read_bytes;
 	facts->reread_bytes = result->totals.reread_bytes;
+	facts->device_bytes_per_s = device_rate(&result->device);
 	facts_samples(facts, result);
 	for (size_t v = 0; v < result->stream_count; v++) {
 		size_t target = target_index(advise, result->streams[v].name);
@@ -678,6 +733,7 @@ static bool base_first(struct advise *advise, struct error *error)
 				       ? text_copy(result.work)
 				       : text_copy("operations");
 		advise->facts.keeps_time = outcome->knows_time;
+		bounds_find(advise->advice, &result);
 		result_deinit(&result);
 	} else {
 		advise->work = text_copy("operations");
@@ -748,21 +804,20 @@ static struct attempt *memory_attempt(struct advise *advise, const struct remedy
 	struct attempt *attempt = attempt_add(advise, it);
 	uint64_t bytes = (extra + MIB - 1) / MIB * MIB;
 	const char *size = remedy_size(advise->advice, bytes);
-	const char *whole;
 
 	attempt->is_left_out = true;
 	attempt->it.is_search = false;
 	attempt->it.memory_bytes = bytes;
 	attempt->it.model.memory_bytes += bytes;
-	whole = remedy_size(advise->advice, attempt->it.model.memory_bytes);
 	attempt->it.title = remedy_text(advise->advice, "memory +%s", size);
 	attempt->it.pays = remedy_text(advise->advice, "%s of memory", size);
-	attempt->it.how = it->model.is_cgroup
-				  ? remedy_text(advise->advice,
-						"echo %" PRIu64
-						" > /sys/fs/cgroup/ITS/memory.max (MemoryMax=%s)",
-						attempt->it.model.memory_bytes, whole)
-				  : remedy_text(advise->advice, "a machine with %s", whole);
+	if (it->model.is_cgroup)
+		attempt->it.command =
+			remedy_memory_max(advise->advice, attempt->it.model.memory_bytes);
+	else
+		attempt->it.how =
+			remedy_text(advise->advice, "a machine with %s",
+				    remedy_size(advise->advice, attempt->it.model.memory_bytes));
 	scout(advise, attempt);
 	return attempt;
 }
@@ -931,6 +986,103 @@ static void run_rest(struct advise *advise)
 	jobs_run(advise);
 }
 
+/* ---- two at once ---- */
+
+static bool is_among(const struct attempt *const *list, size_t count, const struct attempt *one)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i]->it.remedy == one->it.remedy)
+			return true;
+	return false;
+}
+
+/* Those that help most, each of another remedy, best first; of two as good the one that comes first on the shelf. */
+static size_t best_few(const struct advise *advise, const struct attempt *best[PAIRED_MAX])
+{
+	size_t count = 0;
+
+	while (count < PAIRED_MAX) {
+		const struct attempt *next = NULL;
+		double most = notable;
+
+		for (size_t i = 0; i < advise->attempts.count; i++) {
+			const struct attempt *one = advise->attempts.at[i];
+
+			if (!one->is_left_out && !has_failed(advise, one) && one->score > most &&
+			    !is_among(best, count, one))
+				most = one->score;
+		}
+		for (size_t i = 0; i < advise->attempts.count && !next; i++) {
+			const struct attempt *one = advise->attempts.at[i];
+
+			if (!one->is_left_out && !has_failed(advise, one) &&
+			    one->score >= most - notable && one->score > notable &&
+			    !is_among(best, count, one))
+				next = one;
+		}
+		if (!next)
+			break;
+		best[count++] = next;
+	}
+	return count;
+}
+
+static void pair_add(struct advise *advise, const struct attempt *one, const struct attempt *other)
+{
+	struct remedy_try both;
+	struct attempt *attempt;
+	struct error error;
+
+	if (!remedy_combine(&advise->options->model, &one->it, &other->it, &both))
+		return;
+	attempt = attempt_create(advise, &both);
+	if (!attempt_load(advise, attempt, &error)) {
+		attempt_destroy(attempt);
+		return;
+	}
+	attempt->it.title =
+		remedy_text(advise->advice, "%s; and %s", one->it.title, other->it.title);
+	attempt->score = one->score > other->score ? one->score : other->score;
+	*array_push(&advise->pairs) = attempt;
+	for (size_t mode = 0; mode < advise->modes; mode++)
+		for (size_t seed = 0; seed < advise->seeds; seed++)
+			job_add(advise, attempt, mode, seed);
+}
+
+/* The best with each of the next, tried with everything, and told only if the two do more than the better of them. */
+static struct attempt *pairs_run(struct advise *advise)
+{
+	const struct attempt *best[PAIRED_MAX];
+	struct attempt *found = NULL;
+	double most = 0;
+	size_t count;
+
+	if (advise->facts.fails || is_interrupted(advise))
+		return NULL;
+	for (size_t i = 0; i < advise->attempts.count; i++)
+		advise->attempts.at[i]->score = score_of(advise, advise->attempts.at[i]);
+	count = best_few(advise, best);
+	/* Where the best leaves nothing to be saved, a second one cannot do more. */
+	if (count && !advise->facts.keeps_time &&
+	    effect_of(advise, best[0], REREAD, SIZE_MAX).changed <
+		    notable * effect_of(advise, best[0], READ, SIZE_MAX).base &&
+	    advise->facts.totals.inodes_reallocated == 0)
+		return NULL;
+	for (size_t i = 1; i < count; i++)
+		pair_add(advise, best[0], best[i]);
+	jobs_run(advise);
+	for (size_t i = 0; i < advise->pairs.count && !is_interrupted(advise); i++) {
+		struct attempt *pair = advise->pairs.at[i];
+		double score = has_failed(advise, pair) ? -1 : score_of(advise, pair);
+
+		if (score >= pair->score + notable && score > most) {
+			most = score;
+			found = pair;
+		}
+	}
+	return found;
+}
+
 /* ---- the answer ---- */
 
 static const char *who_pays(struct advise *advise, const struct advice_remedy *told,
@@ -963,12 +1115,15 @@ static struct advice_remedy *tell(struct advise *advise, struct attempt *attempt
 	const char *failure = failure_of(advise, attempt);
 
 	*told = (struct advice_remedy){
-		.id = remedy->id,
-		.target = attempt->it.targets
-				  ? remedy_target_names(advice, &advise->facts, attempt->it.targets)
+		.id = attempt->it.second ? remedy_text(advice, "%s+%s", remedy->id,
+						       attempt->it.second->remedy->id)
+					 : remedy->id,
+		.target = targets_of(attempt)
+				  ? remedy_target_names(advice, &advise->facts, targets_of(attempt))
 				  : NULL,
 		.title = attempt->it.title,
 		.how = attempt->it.how,
+		.command = attempt->it.command,
 		.since = remedy->since,
 		.risk = remedy->risk,
 		.failure = failure ? arena_text(&advice->arena, failure, strlen(failure)) : NULL,
@@ -977,6 +1132,8 @@ static struct advice_remedy *tell(struct advise *advise, struct attempt *attempt
 		.writes = effect_of(advise, attempt, WRITTEN, SIZE_MAX),
 		.rate = effect_of(advise, attempt, RATE, SIZE_MAX),
 		.p99 = effect_of(advise, attempt, P99, SIZE_MAX),
+		.longest = effect_of(advise, attempt, LONGEST, SIZE_MAX),
+		.inodes = effect_of(advise, attempt, INODES_AGAIN, SIZE_MAX),
 		.memory_bytes = attempt->it.memory_bytes,
 		.can_be_confirmed = remedy->can_be_confirmed,
 	};
@@ -1072,6 +1229,17 @@ static void order_by_shelf(struct advise *advise, const struct remedy *const *re
 	memory_free(sorted);
 }
 
+/* What it is instead. */
+static const char *bounded_by(struct advice *advice)
+{
+	const char *name = bounds_name(advice);
+
+	if (!advice->bounds.count)
+		return "";
+	return name ? remedy_text(advice, " It is bound by %s.", name)
+		    : " Nothing else is at its limit: whoever asks does not ask for more.";
+}
+
 static void headline(struct advise *advise)
 {
 	struct advice *advice = advise->advice;
@@ -1119,19 +1287,21 @@ static void headline(struct advise *advise)
 	} else if (advice->reread_bytes * 100 >= advice->read_bytes && advice->reread_bytes > 0) {
 		advice->headline = ADVICE_NOTHING;
 		advice->text = remedy_text(
-			advice, "Nothing that was tried helps: %s of %s are read again.%s", again,
-			read, half);
+			advice, "Nothing that was tried helps: %s of %s are read again.%s%s", again,
+			read, bounded_by(advice), half);
 	} else {
 		advice->headline = ADVICE_NOT_CACHING;
 		advice->text = remedy_text(
 			advice,
 			"This is not a caching problem: %s read from the device, %s of it again, "
-			"with %s of memory.%s",
-			read, advice->reread_bytes > 0 ? again : "nothing", memory, half);
+			"with %s of memory.%s%s",
+			read, advice->reread_bytes > 0 ? again : "nothing", memory,
+			bounded_by(advice), half);
 	}
 }
 
-static void answer(struct advise *advise, const struct remedy *const *remedies)
+static void answer(struct advise *advise, const struct remedy *const *remedies,
+		   struct attempt *together)
 {
 	struct advice *advice = advise->advice;
 	const struct outcome *first = outcome_at(advise, &advise->base, 0, 0);
@@ -1142,6 +1312,7 @@ static void answer(struct advise *advise, const struct remedy *const *remedies)
 	advice->write_bytes = base_mean(advise, WRITTEN);
 	advice->rate = base_mean(advise, RATE);
 	advice->p99_ns = base_mean(advise, P99);
+	advice->longest_ns = base_mean(advise, LONGEST);
 	advice->knows_time = first->knows_time;
 	advice->knows_p99 = first->knows_p99;
 	advice->work = arena_text(&advice->arena, advise->work, strlen(advise->work));
@@ -1160,6 +1331,8 @@ static void answer(struct advise *advise, const struct remedy *const *remedies)
 	}
 	drop_idle_groups(advise);
 	rank(advise);
+	if (together)
+		advice->together = tell(advise, together);
 	headline(advise);
 	advice->run_count = advise->done;
 	advice->is_interrupted = is_interrupted(advise);
@@ -1328,16 +1501,17 @@ bool advise_run(const struct advise_options *options, struct advice *advice, str
 		propose_all(&advise, remedies);
 		propose_groups(&advise);
 		run_rest(&advise);
-		answer(&advise, remedies);
+		answer(&advise, remedies, pairs_run(&advise));
 		if (options->kernel)
 			done = confirm(&advise, error);
 	}
-	for (size_t i = 0; i < advise.attempts.count; i++) {
-		attempt_deinit(advise.attempts.at[i]);
-		memory_free(advise.attempts.at[i]);
-	}
+	for (size_t i = 0; i < advise.attempts.count; i++)
+		attempt_destroy(advise.attempts.at[i]);
+	for (size_t i = 0; i < advise.pairs.count; i++)
+		attempt_destroy(advise.pairs.at[i]);
 	memory_free(remedies);
 	array_deinit(&advise.attempts);
+	array_deinit(&advise.pairs);
 	array_deinit(&advise.jobs);
 	memory_free(advise.base.outcomes);
 	memory_free(advise.work);

@@ -6,6 +6,7 @@
 #include "base/size.h"
 #include "machine/model/watch.h"
 #include "op/path.h"
+#include "study/eviction_age.h"
 #include "study/lint.h"
 #include "study/page_map.h"
 
@@ -49,6 +50,7 @@ struct explain {
 	struct page_map sizes;             /* (file, 0): pages */
 	uint8_t streams[STREAMS];          /* enum answer */
 	ARRAY(uint32_t) path_answers;      /* by path: enum answer */
+	struct eviction_age age;
 	ARRAY(uint32_t) list_keys; /* by explanation.list: index of seen, evictor's stream */
 };
 
@@ -290,6 +292,7 @@ static void before(void *context, const struct model_moment *moment)
 	uint64_t pages;
 	uint32_t known;
 
+	eviction_age_before(&explain->age, moment);
 	if (!moment->file)
 		return;
 	page_map_set(&explain->paths, moment->file, 0, moment->op->path + 1);
@@ -301,6 +304,14 @@ static void before(void *context, const struct model_moment *moment)
 	page_map_set(&explain->sizes, moment->file, 0, (uint32_t)pages);
 }
 
+static void fetched(void *context, const struct model_moment *moment, const struct cache_run *runs,
+		    size_t count)
+{
+	struct explain *explain = context;
+
+	eviction_age_fetched(&explain->age, moment, runs, count);
+}
+
 static void after(void *context, const struct model_moment *moment)
 {
 	struct explain *explain = context;
@@ -308,6 +319,7 @@ static void after(void *context, const struct model_moment *moment)
 	const struct cache_return *returns = cache_returns(moment->cache, &count);
 	bool any = false;
 
+	eviction_age_after(&explain->age, moment);
 	(void)slice_of(explain, moment);
 	explain->story->op_count = moment->number;
 	for (size_t i = 0; i < count; i++) {
@@ -418,6 +430,7 @@ static void story_finish(struct explain *explain)
 {
 	struct explanation *story = explain->story;
 
+	eviction_age_finish(&explain->age);
 	for (size_t i = 0; i < explain->seen.count; i++)
 		victim_finish(explain, &explain->seen.at[i]);
 	for (size_t i = 0; i < story->list.count; i++) {
@@ -453,6 +466,7 @@ static void explain_free(struct explain *explain)
 	array_deinit(&explain->ages);
 	array_deinit(&explain->path_answers);
 	array_deinit(&explain->list_keys);
+	eviction_age_deinit(&explain->age);
 	page_map_deinit(&explain->seen_by_key);
 	page_map_deinit(&explain->paths);
 	page_map_deinit(&explain->sizes);
@@ -464,7 +478,7 @@ bool explain_source(const struct model_options *options, struct op_source *sourc
 {
 	struct model_options model = *options;
 	struct explain *explain = memory_alloc(1, sizeof(*explain));
-	const struct model_watch watch = {explain, before, NULL, after};
+	const struct model_watch watch = {explain, before, fetched, after};
 	bool done;
 
 	*explanation = (struct explanation){.slice_ops = 1};
@@ -473,6 +487,7 @@ bool explain_source(const struct model_options *options, struct op_source *sourc
 				    .source = source,
 				    .story = explanation,
 				    .ages_every = 1};
+	eviction_age_init(&explain->age, &explanation->ages);
 	model.watch = &watch;
 	done = lint_source(&model, source, lints, result, error);
 	if (done)

@@ -8,7 +8,7 @@
 #include "base/size.h"
 
 /* Who forces less than a fiftieth of the re-reads is not asked to change. */
-enum { BLAME_PERCENT = 2, TARGETS_TRIED_MAX = 6 };
+enum { BLAME_PERCENT = 2, TARGETS_TRIED_MAX = 6, MANY_NAMES = 1000 };
 
 struct remedy_try *remedy_propose(struct remedy_proposals *proposals)
 {
@@ -67,6 +67,11 @@ const char *remedy_size(struct advice *advice, uint64_t bytes)
 	return remedy_text(advice, "%" PRIu64, bytes);
 }
 
+const char *remedy_memory_max(struct advice *advice, uint64_t bytes)
+{
+	return remedy_text(advice, "echo %" PRIu64 " > /sys/fs/cgroup/ITS/memory.max", bytes);
+}
+
 void remedy_name(struct advice *advice, const struct remedy_facts *facts,
 		 struct remedy_try *attempt)
 {
@@ -103,12 +108,80 @@ void remedy_propose_setting(struct remedy_proposals *proposals)
 			remedy_text(advice, "jobs.%s.%s=%s", job->name, remedy->setting.key,
 				    remedy->setting.value);
 		attempt->title = remedy_text(advice, "%s: %s", job->name, remedy->setting.line);
-		attempt->how = remedy_text(advice, "%s in postgresql.conf", remedy->setting.line);
+		attempt->command = remedy->setting.command;
 		any = true;
 	}
 	if (!any)
 		remedy_leave_out(proposals, "there is no PostgreSQL in a scenario to set it in");
 }
+
+/* A field that one of both has changed. False: both did. */
+#define MERGE(field)                                                                               \
+	do {                                                                                       \
+		if (other->model.field != base->field) {                                           \
+			if (one->model.field != base->field)                                       \
+				return false;                                                      \
+			both->model.field = other->model.field;                                    \
+		}                                                                                  \
+	} while (0)
+
+/* Switches one by one; another kernel is all of them. */
+static bool policy_combine(const struct model_options *base, const struct remedy_try *one,
+			   const struct remedy_try *other, struct remedy_try *both)
+{
+	const uint32_t *was = base->policy.switches.value;
+	bool changes = false;
+
+	for (int id = 0; id < SWITCH_COUNT; id++)
+		changes |= one->model.policy.switches.value[id] != was[id];
+	changes |= one->model.policy.policy != base->policy.policy;
+	if (other->model.policy.policy != base->policy.policy) {
+		both->model.policy = other->model.policy;
+		return !changes;
+	}
+	for (int id = 0; id < SWITCH_COUNT; id++) {
+		uint32_t value = other->model.policy.switches.value[id];
+
+		if (value == was[id])
+			continue;
+		if (one->model.policy.switches.value[id] != was[id] ||
+		    one->model.policy.policy != base->policy.policy)
+			return false;
+		both->model.policy.switches.value[id] = value;
+	}
+	return true;
+}
+
+bool remedy_combine(const struct model_options *base, const struct remedy_try *one,
+		    const struct remedy_try *other, struct remedy_try *both)
+{
+	const char *touches = one->remedy->touches, *others = other->remedy->touches;
+
+	if (touches && others && strcmp(touches, others) == 0)
+		return false;
+	if (one->remedy == other->remedy || one->second || other->second ||
+	    (one->split_bytes && other->split_bytes) || one->targets & other->targets ||
+	    one->set_count + other->set_count > REMEDY_SETS_MAX)
+		return false;
+	*both = *one;
+	both->second = other;
+	both->title = both->how = both->pays = both->command = NULL;
+	both->split_bytes = one->split_bytes + other->split_bytes;
+	both->memory_bytes = one->memory_bytes + other->memory_bytes;
+	for (size_t i = 0; i < other->set_count; i++)
+		both->sets[both->set_count++] = other->sets[i];
+	MERGE(memory_bytes);
+	MERGE(pinned_bytes);
+	MERGE(readahead_bytes);
+	MERGE(filesystem);
+	MERGE(device);
+	MERGE(record_bytes);
+	MERGE(arc_max_bytes);
+	MERGE(arc_meta_percent);
+	return policy_combine(base, one, other, both);
+}
+
+#undef MERGE
 
 bool remedy_is_to_blame(const struct remedy_facts *facts, size_t target)
 {
@@ -117,6 +190,35 @@ bool remedy_is_to_blame(const struct remedy_facts *facts, size_t target)
 	return facts->blamed_pages > 0 &&
 	       it->blamed_pages * 100 >= facts->blamed_pages * BLAME_PERCENT &&
 	       it->reads + it->writes + it->mapped_reads + it->mapped_writes > 0;
+}
+
+uint64_t remedy_same_class(const struct remedy_facts *facts, size_t target)
+{
+	const char *name = facts->targets[target].class_name;
+	uint64_t targets = UINT64_C(1) << target;
+
+	/* Without a name: streams as they were asked for, whose files nobody knows. */
+	for (size_t i = 0; *name && i < facts->target_count && i < REMEDY_TARGETS_MAX; i++)
+		if (strcmp(facts->targets[i].class_name, name) == 0)
+			targets |= UINT64_C(1) << i;
+	return targets;
+}
+
+size_t remedy_worst(const struct remedy_facts *facts, uint64_t taken)
+{
+	size_t worst = SIZE_MAX;
+
+	for (size_t i = 0; i < facts->target_count && i < REMEDY_TARGETS_MAX; i++)
+		if (!(taken >> i & 1) && facts->targets[i].blamed_pages > 0 &&
+		    (worst == SIZE_MAX ||
+		     facts->targets[i].blamed_pages > facts->targets[worst].blamed_pages))
+			worst = i;
+	for (size_t i = 0; worst == SIZE_MAX && i < facts->target_count && i < REMEDY_TARGETS_MAX;
+	     i++)
+		if (!(taken >> i & 1) &&
+		    facts->targets[i].stats + facts->targets[i].creates > MANY_NAMES)
+			worst = i;
+	return worst;
 }
 
 static uint64_t bytes_of(const struct remedy_target *target)

@@ -25,7 +25,7 @@
 #include "op/op.h"
 #include "source/scenario.h"
 
-enum { REMEDY_TARGETS_MAX = 63, REMEDY_SETS_MAX = 2, REMEDY_TRIES_MAX = 12 };
+enum { REMEDY_TARGETS_MAX = 63, REMEDY_SETS_MAX = 4, REMEDY_TRIES_MAX = 12 };
 
 /* What a target was seen doing in the run as it is. Counts of operations unless said otherwise. */
 struct remedy_target {
@@ -36,12 +36,14 @@ struct remedy_target {
 	uint64_t
 		following_reads; /* reads that go on where the last of the file ended, or begin it */
 	uint64_t onward_reads;   /* of them, those that do not begin it; mapped ones, too */
-	uint64_t following_writes;  /* likewise */
-	uint64_t partial_writes;    /* that cover part of a page within the file */
-	uint64_t odd_writes;        /* not in multiples of 512 bytes: O_DIRECT refuses them */
-	uint64_t rewrites_begun;    /* of a whole file from its start, while it has a size */
-	uint64_t rewrites_finished; /* those that came to its end */
-	uint64_t rewritten_reads;   /* reads of files that were being rewritten */
+	uint64_t following_writes;   /* likewise */
+	uint64_t partial_writes;     /* that cover part of a page within the file */
+	uint64_t odd_writes;         /* not in multiples of 512 bytes: O_DIRECT refuses them */
+	uint64_t rewrites_begun;     /* of a whole file from its start, while it has a size */
+	uint64_t rewrites_finished;  /* those that came to its end */
+	uint64_t rewritten_reads;    /* reads of files that were being rewritten */
+	uint64_t randoms, willneeds; /* advice */
+	uint64_t past_cache;         /* reads and writes with O_DIRECT or RWF_DONTCACHE */
 
 	/* of the result as it is */
 	uint64_t device_read_bytes, reread_bytes;
@@ -57,11 +59,12 @@ struct remedy_facts {
 	struct counters totals;
 	uint64_t blamed_pages; /* in all */
 	uint64_t read_bytes, reread_bytes,
-		asked_bytes;  /* asked_bytes: of reads, buffered or mapped */
-	uint64_t drop_caches; /* operations */
-	uint64_t slab_bytes;  /* at its most, as far as samples tell */
-	uint64_t dirty_pages; /* likewise */
-	bool fails;           /* the run does not come to its end for want of memory */
+		asked_bytes;         /* asked_bytes: of reads, buffered or mapped */
+	uint64_t drop_caches;        /* operations */
+	uint64_t slab_bytes;         /* at its most, as far as samples tell */
+	uint64_t dirty_pages;        /* likewise */
+	uint64_t device_bytes_per_s; /* while it was busy; 0: not known */
+	bool fails;                  /* the run does not come to its end for want of memory */
 	bool keeps_time;
 };
 
@@ -77,8 +80,12 @@ struct remedy_try {
 	uint64_t split_bytes;  /* not 0: the targets run in a cgroup of their own with this limit */
 	uint64_t unit_bytes;   /* edits: the remedy's own parameter */
 	uint64_t memory_bytes; /* taken beyond what there is */
-	bool is_search;        /* tried to find the least that is enough; study/advise.c */
+	/* A second remedy besides, whose machine and sets are in these already; NULL: none. */
+	const struct remedy_try *second;
+	bool is_search;                 /* tried to find the least that is enough; study/advise.c */
 	const char *title, *how, *pays; /* in the advice's arena */
+	const char
+		*command; /* for a shell, as it is: words with blanks are quoted. NULL: see how */
 };
 
 struct remedy_proposals {
@@ -108,6 +115,8 @@ struct remedy {
 	 * sysctl counts whole, whatever has to be bought or moved to counts less.
 	 */
 	unsigned int ease;
+	/* What two remedies may change in different ways, and only one of them does: "readahead". NULL. */
+	const char *touches;
 	bool can_be_confirmed; /* the kernel machine can do it */
 
 	/*
@@ -129,9 +138,9 @@ struct remedy {
 	bool is_for_each;
 	bool (*suits)(const struct remedy_facts *facts, size_t target);
 
-	/* For settings of PostgreSQL: a pgbench job's key and value, and postgresql.conf's line. */
+	/* For settings of PostgreSQL: a pgbench job's key and value, what to call it, and the command. */
 	struct {
-		const char *key, *value, *line;
+		const char *key, *value, *line, *command;
 	} setting;
 };
 
@@ -151,16 +160,33 @@ void remedy_propose_setting(struct remedy_proposals *proposals);
 void remedy_name(struct advice *advice, const struct remedy_facts *facts,
 		 struct remedy_try *attempt);
 
+/*
+ * Both at once, over `base`: *both is it, of whose texts none is set. False: they touch the same setting, or the
+ * same target's operations.
+ */
+bool remedy_combine(const struct model_options *base, const struct remedy_try *one,
+		    const struct remedy_try *other, struct remedy_try *both);
+
 const char *remedy_text(struct advice *advice, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* "wal", "source, part" */
 const char *remedy_target_names(struct advice *advice, const struct remedy_facts *facts,
 				uint64_t targets);
+/* The command that sets a cgroup's limit. */
+const char *remedy_memory_max(struct advice *advice, uint64_t bytes);
 /* A size as options take it: "384MiB". */
 const char *remedy_size(struct advice *advice, uint64_t bytes);
 
 /* Is the target read or written at all, and does it push anything out? */
 bool remedy_is_to_blame(const struct remedy_facts *facts, size_t target);
+
+/* All targets of this one's class of paths, which share files: a cgroup split keeps them together. */
+uint64_t remedy_same_class(const struct remedy_facts *facts, size_t target);
+/*
+ * Who pushes others out most and is not in `taken`; else, since objects are in nobody's blame matrix,
+ * who looks up or makes many names. SIZE_MAX: nobody.
+ */
+size_t remedy_worst(const struct remedy_facts *facts, uint64_t taken);
 
 /* The op as it is; a copy of it of another kind; advice on a range of its file. */
 void remedy_keep(struct remedy_edit *edit, const struct op *op);

@@ -1,5 +1,6 @@
 #include "study/remedy_source.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "op/path.h"
 #include "study/page_map.h"
 
-enum { NO_TARGET = 0, BATCH = 256 };
+enum { NO_TARGET = 0, BATCH = 256, EDITS_MAX = 2 };
 
 #define SIZE_UNKNOWN UINT64_MAX
 
@@ -18,7 +19,7 @@ struct path_state {
 	uint64_t read_end, write_end;
 	bool is_rewritten;   /* from its start, while it had a size */
 	uint64_t rewrite_of; /* that size */
-	void *edit_state;
+	void *edit_states[EDITS_MAX];
 };
 
 /* What a thread is still to do in place of its op. */
@@ -37,8 +38,12 @@ struct remedy_source {
 	struct page_map target_of; /* (stream + 1, class): target */
 	ARRAY(struct path_state) paths;
 	struct arena arena;
+	/* What changes ops, one after the other: what the first makes of an op the second gets. */
+	const struct remedy_try *edits[EDITS_MAX];
+	size_t edit_count;
+	void *edit_states[EDITS_MAX];
 	struct remedy_edit edit;
-	void *edit_state;
+	ARRAY(struct op) between;
 
 	/* a trace: what a batch has become */
 	struct op batch[BATCH];
@@ -248,6 +253,10 @@ static void count_op(struct remedy_source *source, struct remedy_facts *facts, u
 	target->stats += op->kind == OP_STAT;
 	target->creates += op->kind == OP_CREATE;
 	target->dontneeds += op->kind == OP_FADVISE_DONTNEED;
+	target->randoms += op->kind == OP_FADVISE_RANDOM || op->kind == OP_MADVISE_RANDOM;
+	target->willneeds += op->kind == OP_FADVISE_WILLNEED;
+	target->past_cache += op->kind == OP_READ_DIRECT || op->kind == OP_WRITE_DIRECT ||
+			      op->kind == OP_READ_DONTCACHE || op->kind == OP_WRITE_DONTCACHE;
 }
 
 /* ---- edits ---- */
@@ -257,22 +266,64 @@ static bool is_target(const struct remedy_try *attempt, uint32_t target)
 	return target != NO_TARGET && attempt->targets >> (target - 1) & 1;
 }
 
+/* Whoever is split off: of two remedies one may do so. */
+static const struct remedy_try *splits(const struct remedy_try *attempt)
+{
+	const struct remedy_try *second = attempt->second;
+
+	return second && second->split_bytes ? second : attempt;
+}
+
 /* Does this side of a split carry the op out? Names and what is there before are both sides'. */
 static bool is_of_side(const struct remedy_source *source, const struct op *op, uint32_t target)
 {
 	const struct remedy_source_options *options = &source->options;
 
+	/* What is pinned is the others', as model_options.pinned_bytes is. */
+	if (op->kind == OP_PIN)
+		return options->side <= 0;
 	if (!options->side || op->kind == OP_EXISTS || op->kind == OP_EXISTS_SPARSE ||
-	    op->kind == OP_MKDIR || op->kind == OP_MARK)
+	    op->kind == OP_MKDIR || op->kind == OP_MARK || op_kind_is_of_no_file(op->kind))
 		return true;
-	return is_target(options->attempt, target) == (options->side > 0);
+	return is_target(splits(options->attempt), target) == (options->side > 0);
+}
+
+static void edit_one(struct remedy_source *source, size_t index, const struct op *op,
+		     struct path_state *path, uint32_t target)
+{
+	const struct remedy_try *attempt = source->edits[index];
+	const struct remedy *remedy = attempt->remedy;
+	struct remedy_edit *edit = &source->edit;
+
+	if (path && remedy->path_bytes && !path->edit_states[index])
+		path->edit_states[index] = arena_alloc(&source->arena, remedy->path_bytes);
+	edit->attempt = attempt;
+	edit->is_target = path && is_target(attempt, target);
+	edit->size_bytes = path ? path->size_bytes : SIZE_UNKNOWN;
+	edit->path = path ? path->edit_states[index] : NULL;
+	remedy->edit(edit, source->edit_states[index], op);
+}
+
+/* `path` NULL: an op of no file. */
+static void edit_all(struct remedy_source *source, const struct op *op, struct path_state *path,
+		     uint32_t target)
+{
+	struct remedy_edit *edit = &source->edit;
+
+	remedy_keep(edit, op);
+	for (size_t i = 0; i < source->edit_count; i++) {
+		source->between.count = 0;
+		for (size_t k = 0; k < edit->out.count; k++)
+			*array_push(&source->between) = edit->out.at[k];
+		edit->out.count = 0;
+		for (size_t k = 0; k < source->between.count; k++)
+			edit_one(source, i, &source->between.at[k], path, target);
+	}
 }
 
 /* What takes the op's place, in edit.out. */
 static void edit_op(struct remedy_source *source, const struct op *given, bool is_setup)
 {
-	const struct remedy_try *attempt = source->options.attempt;
-	const struct remedy *remedy = attempt ? attempt->remedy : NULL;
 	struct remedy_edit *edit = &source->edit;
 	struct op op = *given;
 	uint32_t target = op.kind == OP_MARK ? NO_TARGET : target_of(source, &op);
@@ -287,29 +338,18 @@ static void edit_op(struct remedy_source *source, const struct op *given, bool i
 	if (op_kind_is_of_no_file(op.kind) || op.kind == OP_MARK) {
 		if (source->options.facts && !is_setup)
 			source->options.facts->drop_caches += op.kind == OP_DROP_CACHES;
-		edit->is_target = false;
-		edit->path = NULL;
-		if (remedy && remedy->edit && !is_setup)
-			remedy->edit(edit, source->edit_state, &op);
-		else
+		if (is_setup)
 			remedy_keep(edit, &op);
+		else
+			edit_all(source, &op, NULL, target);
 		return;
 	}
 	if (source->options.facts && target != NO_TARGET && !is_setup)
 		count_op(source, source->options.facts, target, &op);
-	if (remedy && remedy->edit && !is_setup) {
-		struct path_state *path = path_state(source, op.path);
-
-		if (remedy->path_bytes && !path->edit_state)
-			path->edit_state = arena_alloc(&source->arena, remedy->path_bytes);
-		edit->attempt = attempt;
-		edit->is_target = is_target(attempt, target);
-		edit->size_bytes = path->size_bytes;
-		edit->path = path->edit_state;
-		remedy->edit(edit, source->edit_state, &op);
-	} else {
+	if (is_setup)
 		remedy_keep(edit, &op);
-	}
+	else
+		edit_all(source, &op, path_state(source, op.path), target);
 	path_follow(source, &op);
 }
 
@@ -474,10 +514,13 @@ static void source_progress(const struct op_source *base, uint64_t *done, uint64
 static void source_destroy(struct op_source *base)
 {
 	struct remedy_source *source = (struct remedy_source *)base;
-	const struct remedy_try *attempt = source->options.attempt;
 
-	if (attempt && attempt->remedy && attempt->remedy->end)
-		attempt->remedy->end(source->edit_state);
+	for (size_t i = 0; i < source->edit_count; i++) {
+		if (source->edits[i]->remedy->end)
+			source->edits[i]->remedy->end(source->edit_states[i]);
+		memory_free(source->edit_states[i]);
+	}
+	array_deinit(&source->between);
 	for (size_t i = 0; i < source->threads.count; i++)
 		array_deinit(&source->threads.at[i].left);
 	array_deinit(&source->threads);
@@ -487,7 +530,6 @@ static void source_destroy(struct op_source *base)
 	arena_deinit(&source->arena);
 	page_map_deinit(&source->target_of);
 	stream_map_destroy(source->classes);
-	memory_free(source->edit_state);
 	memory_free((void *)source->base.interface);
 	memory_free(source);
 }
@@ -498,7 +540,6 @@ struct op_source *remedy_source_create(struct op_source *inner,
 	struct remedy_source *source = memory_alloc(1, sizeof(*source));
 	struct op_source_interface *interface = memory_alloc(1, sizeof(*interface));
 	const struct op_source_interface *within = inner->interface;
-	const struct remedy *remedy = options->attempt ? options->attempt->remedy : NULL;
 
 	*interface = (struct op_source_interface){
 		.next = source_next,
@@ -518,8 +559,16 @@ struct op_source *remedy_source_create(struct op_source *inner,
 	source->inner = inner;
 	source->options = *options;
 	source->classes = stream_map_create(STREAM_BY_CLASS);
-	if (remedy && remedy->state_bytes)
-		source->edit_state = memory_alloc(1, remedy->state_bytes);
+	for (const struct remedy_try *attempt = options->attempt; attempt;
+	     attempt = attempt->second) {
+		if (!attempt->remedy || !attempt->remedy->edit)
+			continue;
+		assert(source->edit_count < EDITS_MAX);
+		if (attempt->remedy->state_bytes)
+			source->edit_states[source->edit_count] =
+				memory_alloc(1, attempt->remedy->state_bytes);
+		source->edits[source->edit_count++] = attempt;
+	}
 	return &source->base;
 }
 

@@ -23,6 +23,8 @@ bool trial_machine(const struct scenario *scenario, struct model_options *model,
 		.processors = (uint32_t)machine->processors,
 		.record_bytes = machine->record_bytes,
 		.metaslabs = (uint32_t)machine->metaslabs,
+		.arc_max_bytes = machine->arc_max_bytes,
+		.arc_meta_percent = (uint32_t)machine->arc_meta_percent,
 		.no_barriers = !machine->barriers,
 	};
 	if (!filesystem_choose(&model->filesystem, machine->filesystem, error))

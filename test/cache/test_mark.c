@@ -254,6 +254,85 @@ static void a_page_touched_once_leaves_in_the_round_after(void **state)
 	world_destroy(world);
 }
 
+/* E8: mmap, touched, munmap: no page is active; read, then mmap, touched, munmap: all are. */
+static void the_end_of_a_mapping_marks_what_it_used(void **state)
+{
+	struct bench bench = bench_create(NULL);
+
+	(void)state;
+	do_touch(bench.world, bench.one, 0, FILE_BYTES);
+	cache_close(bench.world->cache, bench.one);
+	assert_int_equal(pages_with(bench.world, bench.file, 0, FILE_PAGES, PAGE_REFERENCED),
+			 FILE_PAGES);
+	assert_int_equal(pages_with(bench.world, bench.file, 0, FILE_PAGES, PAGE_MAPPED), 0);
+	assert_int_equal(bench_active(&bench), 0);
+
+	bench = bench_create(NULL);
+	do_read_all(bench.world, bench.other, 0, FILE_BYTES, 4096);
+	do_touch(bench.world, bench.one, 0, FILE_BYTES);
+	assert_int_equal(count(bench.world, active_file_pages), 0);
+	cache_close(bench.world->cache, bench.one);
+	assert_int_equal(bench_active(&bench), FILE_PAGES);
+}
+
+static void of_two_mappings_each_marks_its_own_part_and_the_last_to_go_unmaps(void **state)
+{
+	struct bench bench = bench_create(NULL);
+
+	(void)state;
+	do_touch(bench.world, bench.one, 0, FILE_BYTES);
+	/* With what is mapped around it: 16 pages. */
+	do_touch(bench.world, bench.other, FILE_BYTES / 2, 1);
+	cache_close(bench.world->cache, bench.other);
+	assert_int_equal(pages_with(bench.world, bench.file, 0, FILE_PAGES, PAGE_REFERENCED), 16);
+	assert_int_equal(pages_with(bench.world, bench.file, 0, FILE_PAGES, PAGE_MAPPED),
+			 FILE_PAGES);
+	cache_close(bench.world->cache, bench.one);
+	assert_int_equal(pages_with(bench.world, bench.file, 0, FILE_PAGES, PAGE_MAPPED), 0);
+	assert_int_equal(bench_active(&bench), 16);
+}
+
+/* 6.3, vma_has_recency(): nor are they young for reclaim. */
+static void a_mapping_advised_random_marks_nothing(void **state)
+{
+	(void)state;
+	for (int known = 0; known < 2; known++) {
+		struct bench bench = bench_create(known ? "linux-6.18," FRESH
+							: "linux-6.18," FRESH ",noreuse=ignored");
+		uint64_t offset = 0, bytes = 0;
+		struct cache_plan plan = {0};
+
+		assert_true(cache_advise(bench.world->cache, bench.one, CACHE_ADVICE_MAP_RANDOM,
+					 &offset, &bytes, &plan));
+		do_read_all(bench.world, bench.other, 0, FILE_BYTES, 4096);
+		do_touch(bench.world, bench.one, 0, FILE_BYTES);
+		cache_close(bench.world->cache, bench.one);
+		assert_int_equal(bench_active(&bench), known ? 0 : FILE_PAGES);
+	}
+}
+
+static void page_tables_go_with_the_last_mapping(void **state)
+{
+	struct bench bench = bench_create(NULL);
+	/* One for each 2 MiB; an open file takes memory, too. */
+	uint64_t before, tables = FILE_BYTES / (2 * MIB) * 4096;
+	uint64_t open = bench.world->cache->rules.open_file_bytes;
+
+	(void)state;
+	cache_open_pay(bench.world->cache);
+	cache_open_pay(bench.world->cache);
+	do_read_all(bench.world, bench.other, 0, FILE_BYTES, 4096);
+	before = count(bench.world, slab_bytes);
+	do_touch(bench.world, bench.one, 0, FILE_BYTES);
+	do_touch(bench.world, bench.other, 0, FILE_BYTES);
+	assert_int_equal(count(bench.world, slab_bytes), before + tables);
+	cache_close(bench.world->cache, bench.one);
+	assert_int_equal(count(bench.world, slab_bytes), before + tables - open);
+	cache_close(bench.world->cache, bench.other);
+	assert_int_equal(count(bench.world, slab_bytes), before - 2 * open);
+	world_destroy(bench.world);
+}
+
 /*
  * 6.3: FADV_NOREUSE makes reclaim ignore the young bit; with descriptors it never had an effect
  * (E11)
@@ -344,6 +423,10 @@ int main(void)
 		cmocka_unit_test(a_large_folio_is_one_thing_to_mark),
 		cmocka_unit_test(a_touch_through_a_mapping_is_no_mark_but_reclaim_sees_it),
 		cmocka_unit_test(a_page_touched_once_leaves_in_the_round_after),
+		cmocka_unit_test(the_end_of_a_mapping_marks_what_it_used),
+		cmocka_unit_test(of_two_mappings_each_marks_its_own_part_and_the_last_to_go_unmaps),
+		cmocka_unit_test(a_mapping_advised_random_marks_nothing),
+		cmocka_unit_test(page_tables_go_with_the_last_mapping),
 		cmocka_unit_test(noreuse_is_about_mappings_alone),
 		cmocka_unit_test(metadata_blocks_are_active_from_the_start),
 		cmocka_unit_test(a_queue_policy_sees_every_use_and_keeps_one_list),

@@ -44,6 +44,35 @@ says out 'what came back'
 exits 0 'streams by another name' explain --stream '^data=heap' --stream heap
 says out 'heap'
 
+# Read once each, a second apart: what goes while the other comes in came in and was asked for a second before.
+exits 0 'how old they were' explain --json
+ok 'one operation, and a second' python3 - "$scratch/out" <<'END'
+import json, sys
+told = json.load(open(sys.argv[1]))
+ages = told["explanation"]["eviction_ages"]
+assert ages["evicted_pages"] == told["totals"]["evictions"] > 0 and ages["never_used_pages"] == 0 and ages["by_time"]
+for which in "arrived", "used":
+    assert ages[which + "_ops"]["pages"] == ages["evicted_pages"] == sum(count for _, count in ages[which + "_ops"]["buckets"])
+    assert ages[which + "_ops"]["p50"] == 1 and abs(ages[which + "_ns"]["p50"] - 1e9) < 1e7 and ages[which + "_ns"]["most"] == 2000000000, ages
+END
+exits 0 'in words' explain
+says out 'how old pages were when they were evicted'
+says out 'since they came in              since last asked for'
+# In use until the end, but for what only came along: two pages of a file of 32 KiB, whose readahead brings in the rest.
+{
+	echo 'time_ns,thread,op,path,offset,bytes'
+	for i in {0..199}; do echo "0,1,exists,small/$i,0,32768"; done
+	echo '0,1,exists,log/two,0,8388608'
+	for i in {0..199}; do echo "1,1,read,small/$i,0,4096"; done
+	echo '2,2,read,log/two,0,8388608'
+} >"$scratch/small.csv"
+exits 0 'what came along' "$REFAULT" explain "$scratch/small.csv" --cgroup-limit 8MiB --json
+ok 'was never asked for' python3 - "$scratch/out" <<'END'
+import json, sys
+ages = json.load(open(sys.argv[1]))["explanation"]["eviction_ages"]
+assert not ages["by_time"] and ages["never_used_pages"] > ages["evicted_pages"] / 3, ages
+END
+
 # Every figure is a sum of what --ops lists, and of what replay says.
 exits 0 'a longer one' "$REFAULT" explain examples/wal-recycle.rft --cgroup-limit 256MiB --ops --json
 cp "$scratch/out" "$scratch/told"

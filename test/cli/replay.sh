@@ -66,6 +66,7 @@ ok 'its name is there' grep -q '^    "old": {' "$scratch/out"
 # What is tried next is the same experiment but for one thing: nothing that was given is lost.
 exits 0 'the next command' replay "$scratch/t.csv" --filesystem xfs --stream '^wal=W al' --streams path --seed 4
 says out "advise $scratch/t.csv --cgroup-limit"
+unfold out
 says out "--streams path --stream '^wal=W al' --seed 4 --filesystem xfs"
 
 exits 0 'bare' "$REFAULT" replay "$scratch/t.csv" --bare --pages 2048 --policy lru --json

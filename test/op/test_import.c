@@ -798,6 +798,28 @@ static void a_renamed_file_is_one_and_a_name_used_again_two(void **state)
 	op_list_deinit(&list);
 }
 
+/* /a is there because /a/b is; the trace says more only of the latter. */
+static void directories_on_the_way_to_others_are_not_counted(void **state)
+{
+	static const char calls[] = "1 1.0 chdir(\"/a/b\") = 0\n"
+				    "1 2.0 open(\"c\", O_RDONLY|O_DIRECTORY) = 3\n"
+				    "1 3.0 openat(3, \"d\", O_RDWR|O_CREAT, 0644) = 4\n"
+				    "1 4.0 write(4, \"\"..., 100) = 100\n";
+	struct op_list list;
+	struct error error;
+	struct trace_summary summary;
+
+	(void)state;
+	assert_true(trace_read(&list, file_write("mkdir.txt", calls, sizeof(calls) - 1),
+			       &(struct trace_options){.format = "strace"}, &error));
+	summary = summary_of(&list);
+	assert_int_equal(summary.kinds[OP_MKDIR], 3);
+	assert_int_equal(summary.directory_count, 2);
+	assert_int_equal(summary.file_count, 1);
+	trace_summary_deinit(&summary);
+	op_list_deinit(&list);
+}
+
 /* ---- other people's traces ---- */
 
 /* The device's number in its file's name: "volume,1058". */
@@ -916,6 +938,7 @@ int main(void)
 		cmocka_unit_test(columns_are_refused_where_the_format_has_its_own),
 		cmocka_unit_test(touched_bytes_are_exact),
 		cmocka_unit_test(a_renamed_file_is_one_and_a_name_used_again_two),
+		cmocka_unit_test(directories_on_the_way_to_others_are_not_counted),
 		cmocka_unit_test(others_traces_hold_what_is_known_of_them),
 	};
 

@@ -7,17 +7,33 @@ source test/record/record.bash
 [ -e /dev/loop-control ] || skip_all 'no loop devices here'
 grep -qE ' - cgroup2? ' /proc/self/mountinfo || skip_all 'no cgroups are mounted here'
 
-# One of them: it is within the tolerance, and nearly all that came into the page cache is explained.
-trip() { # NAME LIMIT SETUP COMMAND [OPTION...]
-	exits 0 "$1" "$REFAULT" validate "${@:5}" --cgroup-limit "$2" --images "$disk" --image-size 2GiB --json --setup "$3" -- bash -c "$4"
-	awk -v name="$1" '
-		/"model":/ { model = $2 + 0 }
+# Once: prints model / kernel - 1 in per cent, and what part of the insertions is explained, or nothing.
+once() { # LIMIT SETUP COMMAND [OPTION...]
+	"$REFAULT" validate "${@:4}" --cgroup-limit "$1" --images "$disk" --image-size 2GiB --json --setup "$2" -- bash -c "$3" >"$scratch/out" 2>"$scratch/err" </dev/null
+	[ $? -le 1 ] || return
+	awk '
+		/"model":/ && !model { model = $2 + 0 }
 		/"kernel":/ && $2 + 0 > 0 && !kernel { kernel = $2 + 0 }
 		/"explained_ratio":/ { explained = $2 + 0 }
 		/"events_lost":/ { lost = $2 + 0 }
-		END { printf "# %s: kernel %.1f MiB, model %.1f MiB, %+.1f %%; explained %.1f %%\n", name, kernel / 2^20, model / 2^20, (model / kernel - 1) * 100, explained * 100
-			exit !(explained > 0.95 && lost == 0) }' "$scratch/out"
-	tap $? "$1: what was recorded explains what came into the page cache"
+		END { if (kernel && !lost) printf "%.2f %.4f %.1f %.1f\n", (model / kernel - 1) * 100, explained, kernel / 2^20, model / 2^20 }' "$scratch/out"
+}
+
+# One of them: it is within the tolerance, and nearly all that came into the page cache is explained. The kernel itself does not do the same
+# twice (in 24 MiB that clone has read 42 MiB, and 84 the next time), and each run is held against its own recording; if one is off, the median of three counts.
+trip() { # NAME LIMIT SETUP COMMAND [OPTION...]
+	local name=$1 runs median
+	runs=$(once "${@:2}")
+	if ! awk '{ found = $1 > -10 && $1 < 10 } END { exit !found }' <<<"$runs"; then
+		sed 's/^/# /' "$scratch/err"
+		runs+=$'\n'$(once "${@:2}")$'\n'$(once "${@:2}")
+	fi
+	awk -v name="$name" '{ printf "# %s: kernel %.1f MiB, model %.1f MiB, %+.1f %%; explained %.1f %%\n", name, $3, $4, $1, $2 * 100 }' <<<"$runs"
+	median=$(sort -n <<<"$runs" | awk '{ error[NR] = $1 } END { print NR ? error[int((NR + 1) / 2)] : "none" }')
+	awk -v median="$median" 'BEGIN { exit !(median != "none" && median > -10 && median < 10) }'
+	tap $? "$name: the model reads what the kernel read"
+	awk '$2 <= 0.95 { bad = 1 } END { exit !(NR && !bad) }' <<<"$runs"
+	tap $? "$name: what was recorded explains what came into the page cache"
 }
 
 missing() { # PROGRAM...
@@ -36,7 +52,7 @@ backup=(24MiB
 missing tar || trip 'a backup with tar' "${backup[@]}"
 missing tar mkfs.xfs || trip 'the same on XFS, where cp shares blocks' "${backup[@]}" --filesystem xfs
 
-missing git || trip 'git clone and git status' 24MiB \
+missing git || trip 'git clone and git status' 32MiB \
 	'mkdir from && cd from && git init -q . && git config user.email a@b.c && git config user.name a &&
 	 for d in $(seq 40); do mkdir $d; for f in $(seq 40); do head -c $(((d * 53 + f * 71) % 40 * 400 + 100)) /dev/urandom | base64 >$d/$f; done; done &&
 	 git add . && git commit -qm one && git repack -adq' \

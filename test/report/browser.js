@@ -77,6 +77,15 @@ async function look(browser, file, folder, width, scheme) {
 		await keyboard(page, name);
 		await legend(page, name);
 	}
+	const spans = await page.evaluate(() => JSON.parse(document.getElementById("charts").textContent).filter((chart) => chart.spans.length).map((chart) => ({
+		name: chart.name,
+		legend: Array.from(document.querySelectorAll("#" + chart.name + " .spans")).map((line) => line.textContent),
+		drawn: document.querySelectorAll("#" + chart.name + " svg .begin").length
+	})));
+	if (name.startsWith("checkpoints"))
+		tap(spans.length > 3 && spans.every((one) => one.legend.join() === "checkpoint" && one.drawn > 1), name + ": checkpoints are marked in " + spans.length + " charts");
+	else
+		tap(spans.length === 0, name + ": nothing is marked that was not there");
 	const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 	tap(wide <= 0, name + ": nothing is wider than the window (" + wide + ")");
 	tap(told.length === 0, name + ": nothing on the console " + told.slice(0, 3));

@@ -23,7 +23,14 @@ for memory in 64MiB 192MiB 384MiB; do replay "$memory" >/dev/null; done
 timeout -s KILL 60 "$REFAULT" explain examples/wal-recycle.rft --device nvme-tlc --cgroup-limit 192MiB \
 	--stream '^wal=</script><img src=x onerror=console.error(1)>' --json >"$scratch/story.json"
 "$REFAULT" report "$scratch/story.json" -o "$scratch/story.html" || skip_all 'no report to look at'
+cat >"$scratch/db.yaml" <<'END'
+machine: {cgroup_limit: 200MiB, pinned: 80MiB, device: nvme-tlc, device_size: 100GiB}
+jobs:
+  db: {workload: pgbench, scale: 5, clients: 4, shared_buffers: 32MiB, duration: 4s, max_wal_size: 64MiB, min_wal_size: 32MiB, wal_segments: 4}
+END
+timeout -s KILL 60 "$REFAULT" run "$scratch/db.yaml" --json >"$scratch/db.json"
+"$REFAULT" report "$scratch/db.json" -o "$scratch/checkpoints.html" || skip_all 'no report to look at'
 
 # It counts its own lines.
-timeout -s KILL 120 node test/report/browser.js "$pictures" "$scratch/curve.html" "$scratch/story.html" 2>&1
+timeout -s KILL 120 node test/report/browser.js "$pictures" "$scratch/curve.html" "$scratch/story.html" "$scratch/checkpoints.html" 2>&1
 [ "${PIPESTATUS[0]}" = 0 ] || echo 'not ok 999 - the browser ends by itself'

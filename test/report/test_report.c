@@ -288,9 +288,9 @@ static void the_blame_matrix_is_shown_when_there_is_more_than_one_victim(void **
 	print_to(&text, &sample.result, 1, &options);
 	assert_non_null(strstr(
 		text, "  who evicted whom: read again, by the stream whose pages pushed it out\n"
-		      "  read again      heap        wal\n"
-		      "  heap        28.3 MiB  120.7 MiB\n"
-		      "  wal            1 MiB      0\n"));
+		      "  read again         heap               wal\n"
+		      "  heap        28.3 MiB █▍  120.7 MiB ██████\n"
+		      "  wal            1 MiB ▏\n"));
 	free(text);
 }
 

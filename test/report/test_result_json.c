@@ -76,6 +76,12 @@ static void result_fill(struct result *result, uint64_t runs)
 	result->in_kernel.files = memory_alloc(1, sizeof(*result->in_kernel.files));
 	result->in_kernel.file_count = 1;
 	result->in_kernel.files[0] = (struct result_file){text_copy("d/heap"), 12, 7};
+	result->device = (struct result_device){.name = text_copy("hdd"), .reads = 5, .busy_ns = 9};
+	result->stopped = (struct result_stopped){3, 4000000000};
+	result->events = memory_alloc(2, sizeof(*result->events));
+	result->event_count = 2;
+	result->events[0] = (struct result_event){text_copy("checkpoint"), 0, 12345};
+	result->events[1] = (struct result_event){text_copy("checkpoint"), 20000, UINT64_MAX};
 	result_note(result, "somebody was there");
 }
 

@@ -143,7 +143,19 @@ says out 'read from device'
 mkdir "$scratch/my dir"
 cp scenarios/hello.yaml "$scratch/my dir/he llo.yaml"
 exits 0 "a file with a blank in its name" "$REFAULT" run "$scratch/my dir/he llo.yaml" --seed 3 --set jobs.app.request=4KiB --set machine.cgroup_limit=72MiB
+unfold out
 says out "Try: refault advise '$scratch/my dir/he llo.yaml' --set machine.cgroup_limit=72MiB --set jobs.app.request=4KiB --seed 3"
+
+# From standard input: what it compares is run, too, and nobody is told to name it again.
+"$REFAULT" run - --no-store <scenarios/hello.yaml >"$scratch/out"
+ok 'a scenario from standard input' grep -q 'read again was pushed out by\|reads again was pushed out by' "$scratch/out"
+tap "$(grep -c 'refault advise' "$scratch/out")" 'which has no name to be given again'
+"$REFAULT" run - --no-store <scenarios/cache-pressure-256m.yaml >"$scratch/out"
+ok 'with all that it compares' grep -q 'referenced_on_first_use no instead of yes' "$scratch/out"
+echo 'machine: {cgroup_limit: 64MiB}' | "$REFAULT" run - 2>"$scratch/err"
+says err 'standard input:1:1: scenario needs the key'
+"$REFAULT" run - 2>"$scratch/err" </dev/null
+says err 'standard input is empty'
 
 for scenario in scenarios/*.yaml scenarios/*/*.yaml; do
 	name=${scenario#scenarios/}

@@ -63,7 +63,7 @@ static const struct mistake mistakes[] = {
 	{"machine: {memory: 16MiX}\nfiles: {}\njobs: {}\n", 1, 19, "unknown unit \"MiX\""},
 	{"machine: {memory: -1}\nfiles: {}\njobs: {}\n", 1, 19, "negative"},
 	{"machine: {memory: 99999999999999999999}\nfiles: {}\njobs: {}\n", 1, 19, "too large"},
-	{"machine: {memory: 4KiB}\nfiles: {}\njobs: {}\n", 1, 19, "out of range (1 MiB .. 1 EiB)"},
+	{"machine: {memory: 4KiB}\nfiles: {}\njobs: {}\n", 1, 19, "out of range (4 MiB .. 4 TiB)"},
 	{"machine: {memory: [1]}\nfiles: {}\njobs: {}\n", 1, 19, "single value, not a list"},
 	{"machine: {memory: }\nfiles: {}\njobs: {}\n", 1, 11, "single value, not nothing"},
 	{"machine: 16GiB\nfiles: {}\njobs: {}\n", 1, 10, "machine must be a mapping"},
@@ -129,6 +129,9 @@ static const struct mistake mistakes[] = {
 
 	/* what never ends */
 	{RIGHT "  r: {read: data, loop: forever}\n", 6, 19, "\"r\" never ends"},
+	{RIGHT "  a: {read: data}\n  b: {read: data, until: a}\n", 7, 19, "does its steps once"},
+	{"machine: {cgroup_limit: 8TiB}\nfiles: {}\njobs: {}\n", 1, 25,
+	 "out of range (4 MiB .. 4 TiB)"},
 	{RIGHT "  a: {read: data, loop: forever, until: b}\n  b: {read: data, after: a}\n", 6, 3,
 	 "in a circle: a -> b -> a"},
 	{RIGHT "  a: {read: data, after: a}\n", 6, 3, "in a circle: a -> a"},

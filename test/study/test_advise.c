@@ -150,6 +150,131 @@ static void advice_and_drops_go(void **state)
 	       "read a 0 1; fadvise_dontneed b 0 0");
 }
 
+static void advice_that_was_given_is_left_out(void **state)
+{
+	(void)state;
+	EDITED("no-random",
+	       "1,1,fadvise_random,a,0,0\n2,1,read,a,0,1\n3,1,madvise_random,a,0,0\n"
+	       "4,1,fadvise_random,b,0,0\n",
+	       "read a 0 1; fadvise_random b 0 0");
+	EDITED("no-willneed",
+	       "1,1,fadvise_willneed,a,0,4096\n2,1,read,a,0,1\n3,1,fadvise_dontneed,a,0,0\n",
+	       "read a 0 1; fadvise_dontneed a 0 0");
+}
+
+static void what_goes_past_the_cache_is_buffered(void **state)
+{
+	(void)state;
+	EDITED("buffered",
+	       "1,1,read_direct,a,0,512\n2,1,write_dontcache,a,0,512\n3,1,read_direct,b,0,512\n",
+	       "read a 0 512; write a 0 512; read_direct b 0 512");
+}
+
+/* ---- two at once ---- */
+
+/* A try of this remedy for that target, of a machine that one setting is changed of. */
+static struct remedy_try try_of(const char *id, uint64_t targets, const struct model_options *base)
+{
+	return (struct remedy_try){.remedy = remedy_find(id), .targets = targets, .model = *base};
+}
+
+static void two_remedies_are_one_machine(void **state)
+{
+	struct model_options base = {.memory_bytes = 64 * MIB, .readahead_bytes = 128 * KIB};
+	struct remedy_try one, other, both;
+	struct error error;
+
+	(void)state;
+	assert_true(policy_options_parse(&base.policy, "linux-6.18", &error));
+	one = try_of("dontneed", 1, &base);
+	other = try_of("readahead", 0, &base);
+	other.model.readahead_bytes = 4 * KIB;
+	assert_true(remedy_combine(&base, &one, &other, &both));
+	assert_int_equal(both.model.readahead_bytes, 4 * KIB);
+	assert_int_equal(both.model.memory_bytes, 64 * MIB);
+	assert_ptr_equal(both.remedy, one.remedy);
+	assert_ptr_equal(both.second, &other);
+
+	/* Switches of the policy one by one. */
+	one = try_of("cache-pressure", 0, &base);
+	one.model.policy.switches.value[SWITCH_vfs_cache_pressure] = 1000;
+	other = try_of("dirty-limits", 0, &base);
+	other.model.policy.switches.value[SWITCH_dirty_bytes] = 1 << 20;
+	assert_true(remedy_combine(&base, &one, &other, &both));
+	assert_int_equal(both.model.policy.switches.value[SWITCH_vfs_cache_pressure], 1000);
+	assert_int_equal(both.model.policy.switches.value[SWITCH_dirty_bytes], 1 << 20);
+}
+
+static void what_touches_the_same_is_not_combined(void **state)
+{
+	struct model_options base = {.memory_bytes = 64 * MIB};
+	struct remedy_try one, other, both;
+	struct error error;
+
+	(void)state;
+	assert_true(policy_options_parse(&base.policy, "linux-6.18", &error));
+	/* the same target's operations */
+	one = try_of("dontneed", 3, &base);
+	other = try_of("dontcache", 2, &base);
+	assert_false(remedy_combine(&base, &one, &other, &both));
+	/* readahead in two ways */
+	one = try_of("random", 1, &base);
+	other = try_of("readahead", 0, &base);
+	assert_false(remedy_combine(&base, &one, &other, &both));
+	/* the memory: a split takes some, and more is bought */
+	one = try_of("cgroup", 1, &base);
+	one.split_bytes = 16 * MIB;
+	one.model.memory_bytes -= 16 * MIB;
+	other = try_of("memory", 0, &base);
+	other.model.memory_bytes += 8 * MIB;
+	assert_false(remedy_combine(&base, &one, &other, &both));
+	/* another kernel is all switches */
+	one = try_of("cache-pressure", 0, &base);
+	one.model.policy.switches.value[SWITCH_vfs_cache_pressure] = 10;
+	other = try_of("kernel", 0, &base);
+	assert_true(policy_options_parse(&other.model.policy, "linux-6.12", &error));
+	assert_false(remedy_combine(&base, &one, &other, &both));
+}
+
+/* What the first makes of an op the second gets: both are told apart by target. */
+static void both_edits_are_carried_out(void **state)
+{
+	char path[] = "/tmp/refault-advise-XXXXXX", text[500] = "";
+	FILE *file = fdopen(mkstemp(path), "w");
+	struct remedy_try second = {.remedy = remedy_find("random"), .targets = 2};
+	struct remedy_try attempt = {
+		.remedy = remedy_find("dontcache"), .targets = 1, .second = &second};
+	struct remedy_targets targets = {0};
+	struct remedy_source_options options = {.targets = &targets, .attempt = &attempt};
+	struct op_source *inner, *source;
+	struct error error;
+	struct op op;
+	size_t got, used = 0;
+
+	(void)state;
+	assert_non_null(file);
+	fputs("time_ns,thread,op,path,offset,bytes\n1,1,read,a,0,4096\n2,1,read,b,0,4096\n", file);
+	assert_int_equal(fclose(file), 0);
+	inner = trace_open(path, NULL, &error);
+	assert_non_null(inner);
+	options.streams = stream_map_create(STREAM_BY_CLASS);
+	source = remedy_source_create(inner, &options);
+	do {
+		assert_true(op_source_next(source, &op, 1, &got, &error));
+		if (got)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s",
+						 used ? "; " : "",
+						 op_kind_name((enum op_kind)op.kind),
+						 path_text(source->paths, op.path));
+	} while (got > 0);
+	assert_string_equal(text, "read_dontcache a; fadvise_random b; read b");
+	op_source_destroy(source);
+	op_source_destroy(inner);
+	stream_map_destroy(options.streams);
+	remedy_targets_deinit(&targets);
+	unlink(path);
+}
+
 /* ---- telling targets apart ---- */
 
 static void run(const char *name, const char *device, bool wrapped, struct result *result)
@@ -283,6 +408,11 @@ int main(void)
 		cmocka_unit_test(the_page_being_filled_is_spared),
 		cmocka_unit_test(a_rewritten_file_is_cut_first),
 		cmocka_unit_test(advice_and_drops_go),
+		cmocka_unit_test(advice_that_was_given_is_left_out),
+		cmocka_unit_test(what_goes_past_the_cache_is_buffered),
+		cmocka_unit_test(two_remedies_are_one_machine),
+		cmocka_unit_test(what_touches_the_same_is_not_combined),
+		cmocka_unit_test(both_edits_are_carried_out),
 		cmocka_unit_test(targets_change_nothing),
 		cmocka_unit_test(the_answer_does_not_depend_on_threads),
 		cmocka_unit_test(the_least_memory_is_found),

@@ -30,54 +30,47 @@ enum { POINT = 32, ROUNDED = 12 };
 struct state {
 	uint64_t t1_target; /* the paper's p; the last POINT bits are its fraction */
 	uint32_t count[LISTS];
+	enum list asked; /* where what is asked for was; T1: nowhere */
 };
 
-static uint64_t arc_record_count(uint64_t pages)
+static uint64_t arc_ghosts_max(uint64_t pages)
 {
-	return 2 * pages;
+	return pages;
 }
 
-static inline void push(struct bare *bare, enum list list, uint32_t slot)
+static inline enum list list_of(const struct page_queue *queue, uint32_t slot)
 {
-	struct state *state = bare_state(bare);
+	return (enum list)queue->own[slot];
+}
 
-	queue_push(bare->queue.pages, list, slot);
-	*bare_own(bare, slot, 1) = (uint8_t)list;
+static inline void push(struct page_queue *queue, enum list list, uint32_t slot)
+{
+	struct state *state = queue->state;
+
+	queue_push(queue->pages, list, slot);
+	queue->own[slot] = (uint8_t)list;
 	state->count[list]++;
 }
 
-static inline void pull(struct bare *bare, enum list list, uint32_t slot)
+static inline void arc_forget(struct page_queue *queue, uint32_t slot)
 {
-	struct state *state = bare_state(bare);
+	struct state *state = queue->state;
 
-	queue_unlink(bare->queue.pages, slot);
-	state->count[list]--;
+	queue_unlink(queue->pages, slot);
+	state->count[list_of(queue, slot)]--;
 }
 
-static inline uint32_t pull_oldest(struct bare *bare, enum list list)
+static inline void drop_oldest(struct page_queue *queue, enum list list)
 {
-	uint32_t slot = bare->queue.pages[list].prev;
+	uint32_t slot = queue->pages[list].prev;
 
-	pull(bare, list, slot);
-	return slot;
+	arc_forget(queue, slot);
+	queue_drop(queue, slot);
 }
 
-/* REPLACE(): the oldest of T1 or T2 becomes a ghost. */
-static inline void replace(struct bare *bare, bool for_b2)
+static inline bool arc_is_ghost(const struct page_queue *queue, uint32_t slot)
 {
-	const struct state *state = bare_state(bare);
-	uint64_t t1 = (uint64_t)state->count[T1] << POINT;
-	enum list from;
-
-	if (bare->resident < bare->capacity)
-		return;
-	from = state->count[T2] == 0 || (t1 > 0 && (t1 > state->t1_target ||
-						    (for_b2 && t1 == state->t1_target)))
-		       ? T1
-		       : T2;
-	push(bare, (enum list)(from + GHOST), pull_oldest(bare, from));
-	bare->resident--;
-	bare->evictions++;
+	return list_of(queue, slot) >= GHOST;
 }
 
 /* max(over / under, 1), as a fixed-point number, to the nearest */
@@ -99,90 +92,128 @@ static inline uint64_t settle(uint64_t target)
 	return off < UINT64_C(1) << ROUNDED ? whole : target;
 }
 
-static inline void adapt(const struct bare *bare, enum list hit)
+static inline void adapt(const struct page_queue *queue, enum list hit)
 {
-	struct state *state = bare_state(bare);
-	uint64_t most = (uint64_t)bare->capacity << POINT, move;
+	struct state *state = queue->state;
+	uint64_t most = (uint64_t)queue->capacity << POINT, p = state->t1_target, move;
 
 	if (hit == B1) {
 		move = step(state->count[B2], state->count[B1]);
-		state->t1_target =
-			most - state->t1_target > move ? settle(state->t1_target + move) : most;
+		state->t1_target = p < most && most - p > move ? settle(p + move) : most;
 	} else {
 		move = step(state->count[B1], state->count[B2]);
-		state->t1_target = state->t1_target > move ? settle(state->t1_target - move) : 0;
+		state->t1_target = p > move ? settle(p - move) : 0;
 	}
 }
 
-static inline bool arc_bare_use(struct bare *bare, uint32_t slot)
+static inline void arc_use(struct page_queue *queue, uint32_t slot)
 {
-	enum list list = (enum list) * bare_own(bare, slot, 1);
-	bool is_hit = list < GHOST;
-
-	if (!is_hit) {
-		adapt(bare, list);
-		replace(bare, list == B2);
-		bare->resident++;
-	}
-	pull(bare, list, slot);
-	push(bare, T2, slot);
-	return is_hit;
+	arc_forget(queue, slot);
+	push(queue, T2, slot);
 }
 
-static inline void arc_make_room(struct bare *bare)
+static inline void arc_back(struct page_queue *queue, uint32_t slot)
 {
-	const struct state *state = bare_state(bare);
+	struct state *state = queue->state;
 
-	if (state->count[T1] + state->count[B1] == bare->capacity) {
-		if (state->count[B1] > 0) {
-			bare_drop(bare, pull_oldest(bare, B1));
-			replace(bare, false);
-		} else {
-			bare_drop(bare, pull_oldest(bare, T1));
-			bare->resident--;
-			bare->evictions++;
-		}
+	state->asked = list_of(queue, slot);
+	adapt(queue, state->asked);
+	arc_forget(queue, slot);
+}
+
+/* Case IV: T1 and B1 hold as much as fits at most, all four lists twice that. */
+static inline void arc_miss(struct page_queue *queue)
+{
+	struct state *state = queue->state;
+	uint64_t most = queue->capacity;
+
+	state->asked = T1;
+	/* Fewer fit than did. */
+	while (queue->resident + queue->ghosts > 2 * most && state->count[B2] > 0)
+		drop_oldest(queue, B2);
+	if (state->count[T1] + state->count[B1] >= most)
+		while (state->count[T1] + state->count[B1] >= most && state->count[B1] > 0)
+			drop_oldest(queue, B1);
+	else if (queue->resident + queue->ghosts >= 2 * most && state->count[B2] > 0)
+		drop_oldest(queue, B2);
+}
+
+/* REPLACE() */
+static inline uint32_t arc_victim(struct page_queue *queue)
+{
+	const struct state *state = queue->state;
+	uint64_t t1 = (uint64_t)state->count[T1] << POINT;
+	bool wanted = t1 > state->t1_target || (state->asked == B2 && t1 == state->t1_target);
+	bool from_t1 = queue_is_from_first(queue, wanted, state->count[T1], state->count[T2]);
+
+	return queue->pages[from_t1 ? T1 : T2].prev;
+}
+
+/* It becomes a ghost; but not in case IV, if T1 alone is all that fits. */
+static inline bool arc_evict(struct page_queue *queue, uint32_t slot)
+{
+	const struct state *state = queue->state;
+	enum list list = list_of(queue, slot);
+	bool is_alone = state->asked == T1 && list == T1 && state->count[T1] >= queue->capacity;
+
+	arc_forget(queue, slot);
+	if (is_alone)
+		return false;
+	push(queue, (enum list)(list + GHOST), slot);
+	return true;
+}
+
+static inline void arc_spare(struct page_queue *queue, uint32_t slot)
+{
+	arc_forget(queue, slot);
+	push(queue, list_of(queue, slot), slot);
+}
+
+static inline void arc_enter(struct page_queue *queue, uint32_t slot, bool was_ghost)
+{
+	push(queue, was_ghost ? T2 : T1, slot);
+}
+
+static void arc_check(const struct page_queue *queue)
+{
+	const struct state *state = queue->state;
+
+	assert(state->count[T1] + state->count[T2] == queue->resident);
+	assert(state->count[B1] + state->count[B2] == queue->ghosts);
+	if (queue->cache) /* what fits, moves */
 		return;
-	}
-	if (bare->records >= 2 * (uint64_t)bare->capacity)
-		bare_drop(bare, pull_oldest(bare, B2));
-	replace(bare, false);
+	assert(state->count[T1] + state->count[B1] <= queue->capacity);
+	assert(queue->resident == queue->capacity || queue->ghosts == 0);
+	assert(state->t1_target <= (uint64_t)queue->capacity << POINT);
 }
 
-static inline void arc_enter(struct bare *bare, uint32_t slot)
+static inline void arc_prefetch(const struct page_queue *queue, uint32_t slot, uint64_t hash)
 {
-	push(bare, T1, slot);
-	bare->resident++;
+	(void)hash;
+	queue_prefetch_neighbours(queue, slot);
 }
-
-static void arc_bare_check(const struct bare *bare)
-{
-	const struct state *state = bare_state(bare);
-
-	assert(state->count[T1] + state->count[T2] == bare->resident);
-	assert(state->count[T1] + state->count[B1] <= bare->capacity);
-	assert(state->count[B1] + state->count[B2] + bare->resident == bare->records);
-	assert(bare->resident == bare->capacity || state->count[B1] + state->count[B2] == 0);
-	assert(state->t1_target <= (uint64_t)bare->capacity << POINT);
-}
-
-static const struct ghost_policy arc_ghosts = {
-	.list_count = LISTS,
-	.slot_bytes = 1,
-	.state_bytes = sizeof(struct state),
-	.record_count = arc_record_count,
-	.use = arc_bare_use,
-	.make_room = arc_make_room,
-	.enter = arc_enter,
-	.check = arc_bare_check,
-};
 
 static uint64_t arc_bare_run(struct bare *bare, const uint64_t *keys, size_t count);
 
 const struct policy policy_arc = {
 	.name = "arc",
 	.summary = "adaptive replacement cache: once and more often used, with ghosts",
-	.ghosts = &arc_ghosts,
+	.list_count = LISTS,
+	.slot_bytes = 1,
+	.state_bytes = sizeof(struct state),
+	.ghosts_max = arc_ghosts_max,
+	.use = arc_use,
+	.is_ghost = arc_is_ghost,
+	.back = arc_back,
+	.miss = arc_miss,
+	.victim = arc_victim,
+	.evict = arc_evict,
+	.spare = arc_spare,
+	.enter = arc_enter,
+	.forget = arc_forget,
+	.prefetch = arc_prefetch,
+	.check = arc_check,
+	.tail_count = 4,
 	.bare_run = arc_bare_run,
 };
 

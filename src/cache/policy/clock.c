@@ -12,7 +12,7 @@
 #include "cache/bare_loop.h"
 #include "cache/policy/shelf.h"
 
-static inline void clock_hit(struct page_queue *queue, uint32_t slot)
+static inline void clock_use(struct page_queue *queue, uint32_t slot)
 {
 	queue->marks[slot / 64] |= UINT64_C(1) << (slot % 64);
 }
@@ -20,14 +20,14 @@ static inline void clock_hit(struct page_queue *queue, uint32_t slot)
 static inline uint32_t clock_victim(struct page_queue *queue)
 {
 	for (;;) {
-		uint32_t oldest = queue->pages[queue->head].prev;
+		uint32_t oldest = queue->pages[0].prev;
 		uint64_t bit = UINT64_C(1) << (oldest % 64);
 
-		queue_unlink(queue->pages, oldest);
 		if (!(queue->marks[oldest / 64] & bit))
 			return oldest;
 		queue->marks[oldest / 64] &= ~bit;
-		queue_push(queue->pages, queue->head, oldest);
+		queue_unlink(queue->pages, oldest);
+		queue_push(queue->pages, 0, oldest);
 	}
 }
 
@@ -37,8 +37,10 @@ const struct policy policy_clock = {
 	.name = "clock",
 	.summary = "FIFO with one second chance",
 	.has_marks = true,
-	.hit = clock_hit,
+	.use = clock_use,
 	.victim = clock_victim,
+	.takes_folios = true,
+	.tail_count = 1,
 	.bare_run = clock_bare_run,
 };
 

@@ -11,7 +11,7 @@
 #include "cache/bare_loop.h"
 #include "cache/policy/shelf.h"
 
-static inline void fifo_hit(struct page_queue *queue, uint32_t slot)
+static inline void fifo_use(struct page_queue *queue, uint32_t slot)
 {
 	(void)queue;
 	(void)slot;
@@ -19,10 +19,7 @@ static inline void fifo_hit(struct page_queue *queue, uint32_t slot)
 
 static inline uint32_t fifo_victim(struct page_queue *queue)
 {
-	uint32_t oldest = queue->pages[queue->head].prev;
-
-	queue_unlink(queue->pages, oldest);
-	return oldest;
+	return queue->pages[0].prev;
 }
 
 static uint64_t fifo_bare_run(struct bare *bare, const uint64_t *keys, size_t count);
@@ -30,8 +27,10 @@ static uint64_t fifo_bare_run(struct bare *bare, const uint64_t *keys, size_t co
 const struct policy policy_fifo = {
 	.name = "fifo",
 	.summary = "first in, first out",
-	.hit = fifo_hit,
+	.use = fifo_use,
 	.victim = fifo_victim,
+	.takes_folios = true,
+	.tail_count = 1,
 	.bare_run = fifo_bare_run,
 };
 

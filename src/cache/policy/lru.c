@@ -9,18 +9,21 @@
 #include "cache/bare_loop.h"
 #include "cache/policy/shelf.h"
 
-static inline void lru_hit(struct page_queue *queue, uint32_t slot)
+static inline void lru_use(struct page_queue *queue, uint32_t slot)
 {
 	queue_unlink(queue->pages, slot);
-	queue_push(queue->pages, queue->head, slot);
+	queue_push(queue->pages, 0, slot);
 }
 
 static inline uint32_t lru_victim(struct page_queue *queue)
 {
-	uint32_t oldest = queue->pages[queue->head].prev;
+	return queue->pages[0].prev;
+}
 
-	queue_unlink(queue->pages, oldest);
-	return oldest;
+static inline void lru_prefetch(const struct page_queue *queue, uint32_t slot, uint64_t hash)
+{
+	(void)hash;
+	queue_prefetch_neighbours(queue, slot);
 }
 
 static uint64_t lru_bare_run(struct bare *bare, const uint64_t *keys, size_t count);
@@ -28,8 +31,12 @@ static uint64_t lru_bare_run(struct bare *bare, const uint64_t *keys, size_t cou
 const struct policy policy_lru = {
 	.name = "lru",
 	.summary = "least recently used",
-	.hit = lru_hit,
+	.use = lru_use,
 	.victim = lru_victim,
+	.takes_folios = true,
+	.sees_first_use = true,
+	.prefetch = lru_prefetch,
+	.tail_count = 1,
 	.bare_run = lru_bare_run,
 };
 

@@ -827,7 +827,7 @@ static uint64_t pages_to_scan(struct cache *cache, const struct scan *scan, uint
 
 	if (!wants_aging(cache))
 		return pages;
-	if (scan->priority == RECLAIM_PRIORITY_FIRST)
+	if (scan->priority == PRIORITY_FIRST)
 		return has_cold ? pages : 0;
 	if (!cache->rules.mglru_aging_ends_turn && scan->is_background)
 		return 0; /* lru_gen_age_node() does it */
@@ -905,7 +905,7 @@ static uint32_t mglru_first_priority(struct cache *cache, const struct scan *sca
 	const struct generations *at = cache->generations;
 	const struct domain *domain = &cache->domain;
 	uint64_t target = scan->target_pages;
-	uint32_t priority = RECLAIM_PRIORITY_FIRST, inactive_bits, target_bits;
+	uint32_t priority = PRIORITY_FIRST, inactive_bits, target_bits;
 
 	if (domain->is_cgroup || cache->is_bare)
 		return priority;
@@ -915,9 +915,9 @@ static uint32_t mglru_first_priority(struct cache *cache, const struct scan *sca
 		inactive_bits = bits_of(domain->list_pages[LIST_INACTIVE]);
 		target_bits = bits_of(target - 1) + 1;
 		priority = inactive_bits > target_bits ? inactive_bits - target_bits : 0;
-		priority = priority < PRIORITY_LEAST           ? PRIORITY_LEAST
-			   : priority > RECLAIM_PRIORITY_FIRST ? RECLAIM_PRIORITY_FIRST
-							       : priority;
+		priority = priority < PRIORITY_LEAST   ? PRIORITY_LEAST
+			   : priority > PRIORITY_FIRST ? PRIORITY_FIRST
+						       : priority;
 	}
 	if (cache->rules.min_ttl_ns > 0 && scan->is_background &&
 	    (pages_of(at) >> priority == 0 ||

@@ -17,7 +17,7 @@ static const struct policy *const policies[] = {
 
 enum { POLICY_COUNT = sizeof(policies) / sizeof(policies[0]) };
 
-enum switch_type { TYPE_WORD, TYPE_NUMBER };
+enum switch_type { TYPE_WORD, TYPE_NUMBER, TYPE_SIZE };
 enum switch_scope { SCOPE_KERNEL, SCOPE_LISTS, SCOPE_GENERATIONS, SCOPE_MACHINE };
 
 static const struct switch_info {
@@ -40,7 +40,7 @@ const struct policy *policy_at(size_t index)
 const struct policy *policy_of_pages_at(size_t index)
 {
 	for (size_t i = 0; i < POLICY_COUNT; i++)
-		if (!policies[i]->ghosts && !policies[i]->arc_rules && index-- == 0)
+		if (!policies[i]->foresee && !policies[i]->arc_rules && index-- == 0)
 			return policies[i];
 	return NULL;
 }
@@ -72,6 +72,18 @@ bool policy_has_generations(const struct policy *policy)
 struct switches policy_preset(const struct policy *policy)
 {
 	return policy->preset ? *policy->preset : *policies[0]->preset;
+}
+
+const struct policy_option *policy_own_options(const struct policy *policy)
+{
+	return policy->options;
+}
+
+void policy_options_preset(struct policy_options *options, const struct policy *policy)
+{
+	*options = (struct policy_options){.policy = policy, .switches = policy_preset(policy)};
+	for (size_t i = 0; policy->options && policy->options[i].name; i++)
+		options->own[i] = policy->options[i].preset;
 }
 
 const char *switch_name(enum switch_id id)
@@ -111,6 +123,8 @@ const char *switch_format(char *text, size_t bytes, enum switch_id id, uint32_t 
 
 	if (infos[id].type == TYPE_WORD && word_at(infos[id].values, value, &word, &length))
 		snprintf(text, bytes, "%.*s", (int)length, word);
+	else if (infos[id].type == TYPE_SIZE && value && value % MIB == 0)
+		snprintf(text, bytes, "%uMiB", value / (uint32_t)MIB);
 	else
 		snprintf(text, bytes, "%u", value);
 	return text;
@@ -142,6 +156,7 @@ static bool scope_fits(enum switch_scope scope, const struct policy *policy)
 bool policy_options_set(struct policy_options *options, const char *key_and_value,
 			struct error *error)
 {
+	const struct policy_option *own = options->policy->options;
 	const char *equals = strchr(key_and_value, '='), *word;
 	struct nearest nearest;
 	size_t key_bytes, bytes;
@@ -153,6 +168,21 @@ bool policy_options_set(struct policy_options *options, const char *key_and_valu
 	key_bytes = (size_t)(equals - key_and_value);
 	snprintf(key, sizeof(key), "%.*s", (int)key_bytes, key_and_value);
 	nearest = (struct nearest){.wanted = key};
+	for (size_t i = 0; own && own[i].name; i++) {
+		uint64_t number;
+
+		nearest_offer(&nearest, own[i].name);
+		if (strcmp(key, own[i].name) != 0)
+			continue;
+		if (!number_parse(&number, equals + 1, own[i].name, error))
+			return error_context(error, "policy %s", options->policy->name);
+		if (number < own[i].low || number > own[i].high)
+			return error_input(error, "policy %s: %s=%s: expected %u..%u",
+					   options->policy->name, key, equals + 1, own[i].low,
+					   own[i].high);
+		options->own[i] = (uint32_t)number;
+		return true;
+	}
 	for (int id = 0; id < SWITCH_COUNT; id++) {
 		nearest_offer(&nearest, infos[id].name);
 		if (strlen(infos[id].name) != key_bytes ||
@@ -181,7 +211,8 @@ bool policy_options_set(struct policy_options *options, const char *key_and_valu
 			uint64_t number;
 
 			sscanf(infos[id].values, "%u..%u", &low, &high);
-			if (!number_parse(&number, equals + 1, infos[id].name, error))
+			if (!(infos[id].type == TYPE_SIZE ? size_parse : number_parse)(
+				    &number, equals + 1, infos[id].name, error))
 				return error_context(error, "policy switch");
 			if (number < low || number > high)
 				return error_input(error, "policy switch %s=%s: expected %s",
@@ -205,8 +236,7 @@ static bool policy_find(struct policy_options *options, const char *text, size_t
 		nearest_offer(&nearest, policies[i]->name);
 		if (strcmp(name, policies[i]->name) != 0)
 			continue;
-		*options = (struct policy_options){.policy = policies[i],
-						   .switches = policy_preset(policies[i])};
+		policy_options_preset(options, policies[i]);
 		return true;
 	}
 	return unknown(error, "policy", &nearest);
@@ -219,8 +249,7 @@ bool policy_options_parse(struct policy_options *options, const char *text, stru
 
 	if (strlen(text) >= 4096)
 		return error_input(error, "policy: too long");
-	*options = (struct policy_options){.policy = policies[0],
-					   .switches = policy_preset(policies[0])};
+	policy_options_preset(options, policies[0]);
 	if (!*text)
 		return true;
 	if (!memchr(text, '=', bytes)) {
@@ -245,9 +274,14 @@ bool policy_options_parse(struct policy_options *options, const char *text, stru
 
 const char *policy_options_format(char *text, size_t bytes, const struct policy_options *options)
 {
+	const struct policy_option *own = options->policy->options;
 	struct switches preset = policy_preset(options->policy);
 	size_t used = (size_t)snprintf(text, bytes, "%s", options->policy->name);
 
+	for (size_t i = 0; own && own[i].name && used < bytes; i++)
+		if (options->own[i] != own[i].preset)
+			used += (size_t)snprintf(text + used, bytes - used, ",%s=%u", own[i].name,
+						 options->own[i]);
 	for (int id = 0; id < SWITCH_COUNT && used < bytes; id++) {
 		char value[32];
 

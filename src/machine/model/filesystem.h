@@ -19,10 +19,11 @@ struct filesystem_state; /* each file system's own */
 
 /* What can be chosen when a file system is made. 0: its own default. */
 struct filesystem_options {
-	uint64_t device_bytes;  /* the device's size */
-	uint64_t record_bytes;  /* zfs: recordsize */
-	uint64_t arc_max_bytes; /* zfs: zfs_arc_max; 0: its own default */
-	uint32_t metaslabs;     /* zfs: metaslabs_per_vdev */
+	uint64_t device_bytes;     /* the device's size */
+	uint64_t record_bytes;     /* zfs: recordsize */
+	uint64_t arc_max_bytes;    /* zfs: zfs_arc_max; 0: its own default */
+	uint32_t arc_meta_percent; /* zfs: zfs_arc_meta_limit_percent */
+	uint32_t metaslabs;        /* zfs: metaslabs_per_vdev */
 	uint64_t seed;
 	uint32_t processors; /* of the machine; 0: nobody keeps time */
 	bool no_barriers;    /* mounted so that it never flushes the device's cache */

@@ -236,6 +236,7 @@ static void finish_time(struct model *model, struct result *result)
 
 	result->elapsed_ns = model->elapsed_ns;
 	result->cpu_ns = model->busy_ns;
+	result->stopped = model->stopped;
 	result->cpu_count = options->processors;
 	result->device = model->requests;
 	result->device.name = text_copy(device_profile_name(options->device));
@@ -309,6 +310,7 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 		.device_io_pages = options->filesystem->device_io_pages,
 		.completes_at_once = true,
 		.writes_take_time = options->device != NULL,
+		.seed = options->seed,
 	};
 	bool done = false;
 
@@ -332,6 +334,7 @@ bool model_run(const struct model_options *options, struct op_source *source, st
 		.device_bytes = options->device_bytes,
 		.record_bytes = options->record_bytes,
 		.arc_max_bytes = options->arc_max_bytes,
+		.arc_meta_percent = options->arc_meta_percent,
 		.metaslabs = options->metaslabs,
 		.seed = options->seed,
 		.no_barriers = options->no_barriers,

@@ -52,7 +52,9 @@ struct model_options {
 	bool no_barriers;       /* the file system never flushes the device's cache */
 	uint64_t record_bytes;  /* zfs's recordsize; 0: its own default */
 	uint64_t arc_max_bytes; /* zfs_arc_max; 0: its own default */
-	uint32_t metaslabs;     /* zfs: how many it aims at; 0: its own default */
+	/* zfs to 2.1: zfs_arc_meta_limit_percent; 0: its own default */
+	uint32_t arc_meta_percent;
+	uint32_t metaslabs; /* zfs: how many it aims at; 0: its own default */
 	/* not 0: stop, and say what has happened so far; NULL: not wanted */
 	const volatile int *interrupted;
 

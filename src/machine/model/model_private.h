@@ -43,6 +43,7 @@ struct model {
 	struct io_list *background;    /* what nobody waits for */
 	struct result_device requests; /* asked of the device since the jobs began */
 	uint64_t started_ns, elapsed_ns, busy_ns; /* busy: of all processors */
+	struct result_stopped stopped;
 	struct recorder recorder;
 	struct model_moment watched; /* of the op under way, if somebody looks on */
 };

@@ -43,10 +43,10 @@ enum {
 struct task {
 	struct op op;
 	struct io_list io;
-	size_t next_io; /* the first that has not been submitted */
-	uint64_t asked_ns;
-	uint32_t waits_for; /* requests, its own and others' */
-	uint32_t next;      /* in a queue of tasks */
+	size_t next_io;                /* the first that has not been submitted */
+	uint64_t asked_ns, stopped_ns; /* stopped: since when, for what is dirty */
+	uint32_t waits_for;            /* requests, its own and others' */
+	uint32_t next;                 /* in a queue of tasks */
 	bool is_under_way;
 	bool is_of_jobs;   /* its op: time counts */
 	bool has_borrowed; /* runs on a processor that it took from a thread that computes */
@@ -125,8 +125,9 @@ struct simulation {
 	uint32_t background_waiters; /* for all that is under way now */
 	uint64_t background_bytes;   /* to come or under way */
 	ARRAY(struct file_writes) file_writes;
-	struct queue throttled; /* writers, until less is dirty */
-	size_t flusher_end;     /* in `background`: where the flusher's last turn ends */
+	struct queue throttled;        /* writers, until less is dirty */
+	struct result_stopped stopped; /* of those that went on again */
+	size_t flusher_end;            /* in `background`: where the flusher's last turn ends */
 	struct bandwidth bandwidth;
 	uint64_t written_bytes, turn_bytes;
 	struct gate gate;
@@ -569,6 +570,7 @@ static void start(struct simulation *sim)
 	sim->model->requests = (struct result_device){0};
 	if (sim->model->is_mounted && sim->model->fs->counting_begins)
 		sim->model->fs->counting_begins(&sim->model->mount);
+	sim->stopped = (struct result_stopped){0};
 	sim->before = sums(sim);
 	sim->next_interval_ns = sim->now_ns + NS_PER_SECOND;
 	sim->next_timer_ns = least(sim->next_tick_ns, sim->next_interval_ns);
@@ -702,6 +704,7 @@ static void task_goes_on(struct simulation *sim, uint32_t task)
 		return;
 	gate_done(&sim->gate, task, &sim->woken);
 	if (task != KERNEL && is_throttled(&at->op) && is_dirty_enough(sim)) {
+		at->stopped_ns = sim->now_ns;
 		queue_put(sim, &sim->throttled, task);
 		return;
 	}
@@ -1012,8 +1015,13 @@ static void wake_throttled(struct simulation *sim)
 	if (waiting.first == NONE || is_dirty_enough(sim))
 		return;
 	sim->throttled.first = NONE;
-	while (waiting.first != NONE)
-		task_done(sim, queue_take(sim, &waiting));
+	while (waiting.first != NONE) {
+		uint32_t task = queue_take(sim, &waiting);
+
+		sim->stopped.count++;
+		sim->stopped.ns += sim->now_ns - sim->tasks.at[task].stopped_ns;
+		task_done(sim, task);
+	}
 }
 
 /* The file system's threads have their turn, if they are not at work. */
@@ -1176,6 +1184,7 @@ static void finish(struct simulation *sim)
 
 	model->elapsed_ns = sim->now_ns - started;
 	model->busy_ns = sim->busy_ns;
+	model->stopped = sim->stopped;
 	model->requests.busy_ns = device_busy_now_ns(sim) - sim->busy_device_ns;
 }
 

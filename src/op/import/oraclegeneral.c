@@ -15,6 +15,7 @@
 #include "op/import.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +33,8 @@ struct oraclegeneral {
 	uint64_t file;            /* id >> FILE_ID_BITS of the last one */
 	uint32_t path;            /* and its path */
 	bool any;
+	uint32_t time_s; /* of the last record, and what was made of it */
+	uint64_t time_ns;
 };
 
 struct record {
@@ -41,22 +44,20 @@ struct record {
 	int64_t next;
 };
 
-static uint64_t little_endian(const unsigned char *from, unsigned int bytes)
+static inline struct record record_at(const unsigned char *at)
 {
-	uint64_t value = 0;
+	uint32_t time_s, size;
+	uint64_t id, next;
 
-	for (unsigned int i = 0; i < bytes; i++)
-		value |= (uint64_t)from[i] << (8 * i);
-	return value;
-}
-
-static struct record record_at(const unsigned char *at)
-{
+	memcpy(&time_s, at, 4);
+	memcpy(&id, at + 4, 8);
+	memcpy(&size, at + 12, 4);
+	memcpy(&next, at + 16, 8);
 	return (struct record){
-		.time_s = (uint32_t)little_endian(at, 4),
-		.id = little_endian(at + 4, 8),
-		.size = (uint32_t)little_endian(at + 12, 4),
-		.next = (int64_t)little_endian(at + 16, 8),
+		.time_s = le32toh(time_s),
+		.id = le64toh(id),
+		.size = le32toh(size),
+		.next = (int64_t)le64toh(next),
 	};
 }
 
@@ -89,13 +90,11 @@ static enum import_match oraclegeneral_match(const unsigned char *head, size_t b
 	return count < 4 ? IMPORT_PERHAPS : IMPORT_LIKELY;
 }
 
-static uint32_t path_of(struct import *import, uint64_t file)
+static __attribute__((noinline)) uint32_t path_of_other(struct import *import, uint64_t file)
 {
 	struct oraclegeneral *state = import->state;
 	char text[32];
 
-	if (state->any && state->file == file)
-		return state->path;
 	if (file)
 		snprintf(text, sizeof(text), "objects+%" PRIu64, file);
 	else
@@ -106,7 +105,14 @@ static uint32_t path_of(struct import *import, uint64_t file)
 	return state->path;
 }
 
-static void record_read(struct import *import, struct op *op)
+static inline uint32_t path_of(struct import *import, uint64_t file)
+{
+	const struct oraclegeneral *state = import->state;
+
+	return state->any && state->file == file ? state->path : path_of_other(import, file);
+}
+
+static inline void record_read(struct import *import, struct op *op)
 {
 	struct oraclegeneral *state = import->state;
 	struct record record = record_at(import->input->at);
@@ -114,7 +120,14 @@ static void record_read(struct import *import, struct op *op)
 
 	state->count++;
 	import->input->at += RECORD_BYTES;
-	(void)request_time(import, &state->requests, record.time_s, 0, &time_ns);
+	/* Many records to a second. */
+	if (state->count > 1 && record.time_s == state->time_s) {
+		time_ns = state->time_ns;
+	} else {
+		(void)request_time(import, &state->requests, record.time_s, 0, &time_ns);
+		state->time_s = record.time_s;
+		state->time_ns = time_ns;
+	}
 	*op = (struct op){
 		.time_ns = time_ns,
 		.offset = (record.id & ((UINT64_C(1) << FILE_ID_BITS) - 1)) << PAGE_SHIFT,
@@ -156,9 +169,11 @@ static bool oraclegeneral_next(struct import *import, struct op *ops, size_t cou
 					count_format(count_text, state->count),
 					input_visible(input), RECORD_BYTES);
 		}
-		record_read(import, &ops[*got]);
-		import->rows++;
-		++*got;
+		do {
+			record_read(import, &ops[*got]);
+			import->rows++;
+			++*got;
+		} while (*got < count && input_visible(input) >= RECORD_BYTES);
 	}
 	return true;
 }

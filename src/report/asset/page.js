@@ -82,6 +82,42 @@
 		};
 	}
 
+	/* What went on for a while: a line where it begins, a tint as long as it lasts. Under the lines. */
+	function spans(chart) {
+		return function (plot) {
+			var context = plot.ctx, ratio = window.devicePixelRatio || 1, box = plot.bbox;
+			context.save();
+			context.strokeStyle = context.fillStyle = colour("span");
+			context.lineWidth = ratio;
+			chart.spans.forEach(function (span) {
+				var from = Math.max(plot.valToPos(span.from, "x", true), box.left);
+				var to = Math.min(plot.valToPos(span.to, "x", true), box.left + box.width);
+				if (from > box.left + box.width || to < box.left)
+					return;
+				context.globalAlpha = 0.12;
+				context.fillRect(from, box.top, Math.max(to - from, ratio), box.height);
+				context.globalAlpha = 1;
+				context.beginPath();
+				context.moveTo(from, box.top);
+				context.lineTo(from, box.top + box.height);
+				context.stroke();
+			});
+			context.restore();
+		};
+	}
+
+	/* Their names, each once, under the legend. */
+	function span_names(chart, box) {
+		var names = chart.spans.map(function (span) { return span.text; });
+		names.filter(function (name, index) { return names.indexOf(name) === index; }).forEach(function (name) {
+			var line = document.createElement("p");
+			line.className = "spans";
+			line.appendChild(document.createElement("span"));
+			line.appendChild(document.createTextNode(name));
+			box.appendChild(line);
+		});
+	}
+
 	function axis(of, size) {
 		var made = {
 			stroke: function () { return colour("fg"); },
@@ -142,7 +178,7 @@
 					value: function (plot, v) { return v === null ? "-" : text(v, chart.y.unit); }
 				};
 			})),
-			hooks: { draw: [marks(chart)] }
+			hooks: { drawAxes: [spans(chart)], draw: [marks(chart)] }
 		};
 	}
 
@@ -198,6 +234,7 @@
 		figure.classList.add("drawn");
 		plot = new uPlot(options(chart, place.clientWidth), joined(chart), box);
 		legend(plot);
+		span_names(chart, box);
 		keys(chart, plot, place);
 		drawn.push({ plot: plot, place: place });
 	}

@@ -5,6 +5,7 @@
 #include "report/advice.h"
 #include "report/markup.h"
 #include "report/section.h"
+#include "report/shell.h"
 
 /* The command as it was given; false: nobody has kept it. */
 static bool command_write(FILE *out, const struct stored_run *run)

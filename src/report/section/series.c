@@ -198,6 +198,29 @@ static void marks_add(const struct page *page, struct line_chart *chart, bool is
 	chart->mark_count = result->mark_count;
 }
 
+/* What went on for a while: checkpoints. */
+static void spans_add(const struct page *page, struct line_chart *chart, bool is_time)
+{
+	const struct result *result = &page->runs[0].result;
+	struct line_span *spans = page_alloc(page, result->event_count, sizeof(*spans));
+
+	if (!is_time || page->count > 1)
+		return;
+	for (size_t i = 0; i < result->event_count; i++) {
+		const struct result_event *event = &result->events[i];
+		uint64_t end =
+			event->end_ns < result->elapsed_ns ? event->end_ns : result->elapsed_ns;
+
+		spans[i] = (struct line_span){
+			.from = (double)event->begin_ns / (double)NS_PER_SECOND,
+			.to = (double)end / (double)NS_PER_SECOND,
+			.text = event->name,
+		};
+	}
+	chart->spans = spans;
+	chart->span_count = result->event_count;
+}
+
 /* Of many only the last. */
 static const char *summary_short(const struct page *page, const struct line_chart *chart)
 {
@@ -259,6 +282,7 @@ static void chart_finish(const struct page *page, struct sheet *sheet, struct li
 	if (chart->series_count == 0)
 		return;
 	marks_add(page, chart, is_time);
+	spans_add(page, chart, is_time);
 	chart->summary = summary_of(page, chart);
 	sheet_lines(sheet, chart);
 }

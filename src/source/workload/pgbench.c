@@ -136,6 +136,7 @@ static void destroy(struct workload_run *run)
 	for (int i = 0; i < REL_COUNT; i++)
 		array_deinit(&pg->relations[i].files);
 	wal_deinit(pg);
+	array_deinit(&pg->checkpoint.all);
 	memory_free(pg->pages);
 	memory_free(pg->buffers.at);
 	memory_free(pg->buffers.buckets);
@@ -285,6 +286,27 @@ static void ratios_report(const struct pgbench *pg, const struct op_source_repor
 				 (double)count->image_bytes / (double)count->images, false);
 }
 
+/* Those that end after counting has begun. */
+static void checkpoints_report(const struct pgbench *pg, const struct op_source_reporter *reporter)
+{
+	const struct checkpoint *checkpoint = &pg->checkpoint;
+	uint64_t start_ns = pg->count.begun_ns;
+
+	for (size_t i = 0; i < checkpoint->all.count; i++) {
+		const struct checkpoint_done *one = &checkpoint->all.at[i];
+
+		if (one->done_ns > start_ns)
+			reporter->event(reporter->context, "checkpoint",
+					one->begun_ns > start_ns ? one->begun_ns - start_ns : 0,
+					one->done_ns - start_ns);
+	}
+	if (checkpoint->is_under_way)
+		reporter->event(reporter->context, "checkpoint",
+				checkpoint->begun_ns > start_ns ? checkpoint->begun_ns - start_ns
+								: 0,
+				UINT64_MAX);
+}
+
 static void report(struct workload_run *run, const struct op_source_reporter *reporter)
 {
 	struct pgbench *pg = (struct pgbench *)run;
@@ -296,6 +318,7 @@ static void report(struct workload_run *run, const struct op_source_reporter *re
 			 (double)pg->count.transactions, false);
 	workload_sums_report(reporter, sums, sizeof(sums) / sizeof(sums[0]), &pg->count);
 	ratios_report(pg, reporter);
+	checkpoints_report(pg, reporter);
 	reporter->latency(reporter->context, "transaction", &pg->count.transaction);
 	reporter->latency(reporter->context, "commit", &pg->count.commit);
 }

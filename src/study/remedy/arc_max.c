@@ -33,7 +33,7 @@ static void propose(struct remedy_proposals *proposals)
 		attempt->model.arc_max_bytes = bytes;
 		attempt->title = remedy_text(proposals->advice, "zfs_arc_max %s",
 					     remedy_size(proposals->advice, bytes));
-		attempt->how = remedy_text(
+		attempt->command = remedy_text(
 			proposals->advice,
 			"echo %" PRIu64 " > /sys/module/zfs/parameters/zfs_arc_max", bytes);
 	}

@@ -33,8 +33,8 @@ static void propose(struct remedy_proposals *proposals)
 		attempt = remedy_propose(proposals);
 		attempt->model.policy.switches.value[SWITCH_vfs_cache_pressure] = values[i];
 		attempt->title = remedy_text(proposals->advice, "vfs_cache_pressure=%u", values[i]);
-		attempt->how = remedy_text(proposals->advice, "sysctl vm.vfs_cache_pressure=%u",
-					   values[i]);
+		attempt->command = remedy_text(proposals->advice,
+					       "sysctl -w vm.vfs_cache_pressure=%u", values[i]);
 	}
 }
 

@@ -5,9 +5,8 @@
  *            inodes, whatever it does. What there was in all stays: the others have the rest.
  * Source     Documentation/admin-guide/cgroup-v2.rst, memory.max; behaviour cases C11, C24, C29, C32, C49
  * Differs    1. Both sides are run by themselves and added up, which is what separate limits come to as
- *            long as they share no files: a class of paths that somebody else uses, too, is not split off.
- *            2. So neither waits for the other's device: no time is told. 3. memory.low, which gives what
- *            is not used to the other side, is not modelled: it does at most better than memory.max here.
+ *            long as they share no files: a class of paths that somebody else uses, too, is split off with all who use it.
+ *            2. So neither waits for the other's device: no time is told.
  * Constants  a sixteenth of the memory, 16 MiB at least; and half of what is not pinned
  */
 #include <inttypes.h>
@@ -22,17 +21,6 @@ enum { PART = 16, ROUNDS = 3 };
 
 extern const struct remedy remedy_cgroup;
 
-/* All targets that have this one's class: they are split off together. */
-static uint64_t same_class(const struct remedy_facts *facts, size_t target)
-{
-	uint64_t targets = 0;
-
-	for (size_t i = 0; i < facts->target_count && i < REMEDY_TARGETS_MAX; i++)
-		if (strcmp(facts->targets[i].class_name, facts->targets[target].class_name) == 0)
-			targets |= UINT64_C(1) << i;
-	return targets;
-}
-
 static void try_it(struct remedy_proposals *proposals, size_t target, uint64_t limit)
 {
 	const struct remedy_facts *facts = proposals->facts;
@@ -40,16 +28,14 @@ static void try_it(struct remedy_proposals *proposals, size_t target, uint64_t l
 	struct remedy_try *attempt = remedy_propose(proposals);
 	const char *size = remedy_size(advice, limit);
 
-	attempt->targets = same_class(facts, target);
+	attempt->targets = remedy_same_class(facts, target);
 	attempt->split_bytes = limit;
 	attempt->model.memory_bytes -= limit;
 	attempt->model.device = NULL;
 	attempt->title = remedy_text(advice, "%s: a memory cgroup of its own, %s",
 				     remedy_target_names(advice, facts, attempt->targets), size);
-	attempt->how = remedy_text(advice,
-				   "systemd-run --scope -p MemoryMax=%s COMMAND (or echo %" PRIu64
-				   " > /sys/fs/cgroup/ITS/memory.max)",
-				   size, limit);
+	attempt->command =
+		remedy_text(advice, "systemd-run --scope -p MemoryMax=%" PRIu64 " COMMAND", limit);
 }
 
 /* As little as does, and as much as leaves the others half. */
@@ -77,28 +63,14 @@ static void propose(struct remedy_proposals *proposals)
 						    : "there is too little memory to be split");
 		return;
 	}
-	/* Whoever pushes others out, worst first. */
 	for (; tried < ROUNDS; tried++) {
-		size_t worst = SIZE_MAX;
+		size_t worst = remedy_worst(facts, taken);
 
-		for (size_t i = 0; i < facts->target_count && i < REMEDY_TARGETS_MAX; i++)
-			if (!(taken >> i & 1) && facts->targets[i].blamed_pages > 0 &&
-			    (worst == SIZE_MAX ||
-			     facts->targets[i].blamed_pages > facts->targets[worst].blamed_pages))
-				worst = i;
 		if (worst == SIZE_MAX)
 			break;
-		taken |= same_class(facts, worst);
+		taken |= remedy_same_class(facts, worst);
 		try_both(proposals, worst, limit);
 	}
-	/* Objects are in nobody's blame matrix: whoever looks up or makes many names. */
-	for (size_t i = 0; tried < ROUNDS && i < facts->target_count && i < REMEDY_TARGETS_MAX; i++)
-		if (!(taken >> i & 1) &&
-		    facts->targets[i].stats + facts->targets[i].creates > 1000) {
-			taken |= same_class(facts, i);
-			try_both(proposals, i, limit);
-			tried++;
-		}
 	if (!tried)
 		remedy_leave_out(proposals, "nobody pushes anything out");
 }

@@ -2,7 +2,7 @@
  * kernel: another version of Linux
  *
  * Idea       Each is a row of switches (cache/policy/linux_presets.c): all newer ones, and the one before.
- * Differs    The multi-generational LRU is not among them. A switch that was set by hand is the user's, and
+ * Differs    Two lists stay two lists, and generations stay generations: study/remedy/mglru.c. A switch that was set by hand is the user's, and
  *            is gone in another version.
  */
 #include <stdio.h>
@@ -12,6 +12,11 @@
 
 extern const struct remedy remedy_kernel;
 
+static bool is_mglru(const struct policy *policy)
+{
+	return strstr(policy_name(policy), "-mglru") != NULL;
+}
+
 static void try_it(struct remedy_proposals *proposals, const struct policy *policy)
 {
 	struct remedy_try *attempt = remedy_propose(proposals);
@@ -20,10 +25,11 @@ static void try_it(struct remedy_proposals *proposals, const struct policy *poli
 	attempt->model.policy.policy = policy;
 	attempt->model.policy.switches = policy_preset(policy);
 	attempt->title = remedy_text(proposals->advice, "kernel %s", name);
-	attempt->how = remedy_text(proposals->advice,
-				   "boot Linux %s or a later one before the next "
-				   "that is listed",
-				   name + strlen("linux-"));
+	attempt->how =
+		remedy_text(proposals->advice,
+			    "boot Linux %.*s or a later one before the next "
+			    "that is listed",
+			    (int)strcspn(name + strlen("linux-"), "-"), name + strlen("linux-"));
 }
 
 static void propose(struct remedy_proposals *proposals)
@@ -40,7 +46,7 @@ static void propose(struct remedy_proposals *proposals)
 		const struct policy *policy = policy_at(i);
 
 		if (strncmp(policy_name(policy), "linux-", 6) != 0 ||
-		    strstr(policy_name(policy), "mglru"))
+		    is_mglru(policy) != is_mglru(now))
 			continue;
 		if (policy == now) {
 			is_newer = false;

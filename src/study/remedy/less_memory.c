@@ -24,16 +24,17 @@ static void propose(struct remedy_proposals *proposals)
 	attempt->model.memory_bytes = half;
 	attempt->title = remedy_text(proposals->advice, "half the memory, %s",
 				     remedy_size(proposals->advice, half));
-	attempt->how = remedy_text(proposals->advice, "%s",
-				   model->is_cgroup ? "echo LESS > memory.max, for somebody else"
-						    : "a smaller machine");
+	if (model->is_cgroup)
+		attempt->command = remedy_memory_max(proposals->advice, half);
+	else
+		attempt->how = "a smaller machine";
 }
 
 const struct remedy remedy_less_memory = {
 	.id = "less-memory",
 	.summary = "half the memory: what that would cost",
 	.risk = "what is read again with less of it",
-	.ease = 80,
+	.ease = 0,
 	.can_be_confirmed = true,
 	.propose = propose,
 };

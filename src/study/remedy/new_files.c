@@ -16,8 +16,8 @@ static bool suits(const struct remedy_facts *facts, size_t target)
 {
 	const struct remedy_target *it = &facts->targets[target];
 
-	/* Only who rewrites files from start to end, the last one perhaps not yet. */
-	return it->rewrites_begun > 0 && it->rewrites_finished * 10 >= it->rewrites_begun * 8 &&
+	/* Only who rewrites files from start to end, again and again, the last one perhaps not yet. */
+	return it->rewrites_begun > 1 && it->rewrites_finished * 10 >= it->rewrites_begun * 8 &&
 	       it->rewritten_reads == 0 && it->device_read_bytes > 0;
 }
 

@@ -68,6 +68,7 @@ const struct remedy remedy_random = {
 	.since = "Linux 2.6",
 	.risk = "reading the same files in order takes one request a read",
 	.ease = 100,
+	.touches = "readahead",
 	.can_be_confirmed = true,
 	.propose = remedy_propose_targets,
 	.state_bytes = sizeof(struct state),

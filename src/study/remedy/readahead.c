@@ -19,10 +19,10 @@ static void try_it(struct remedy_proposals *proposals, uint64_t bytes)
 
 	attempt->model.readahead_bytes = bytes;
 	attempt->title = remedy_text(advice, "readahead %s", remedy_size(advice, bytes));
-	attempt->how =
+	attempt->command =
 		remedy_text(advice,
 			    "echo %" PRIu64
-			    " > /sys/block/DEVICE/queue/read_ahead_kb (each volume has its own)",
+			    " > /sys/block/DEVICE/queue/read_ahead_kb  # each volume has its own",
 			    bytes == PAGE_BYTES ? 0 : bytes / KIB);
 }
 
@@ -50,6 +50,7 @@ const struct remedy remedy_readahead = {
 	.summary = "the device's readahead window, up and down",
 	.risk = "it is every reader's of the device",
 	.ease = 90,
+	.touches = "readahead",
 	.can_be_confirmed = true,
 	.propose = propose,
 };

@@ -4,6 +4,7 @@
  * Idea       A write of part of a record reads the rest of it first, and a small read reads all of it.
  * Source     zfsprops(7); behaviour case C53
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/size.h"
@@ -30,9 +31,10 @@ static void propose(struct remedy_proposals *proposals)
 		attempt = remedy_propose(proposals);
 		attempt->model.record_bytes = sizes[i];
 		attempt->title = remedy_text(proposals->advice, "recordsize %s", size);
-		attempt->how = remedy_text(
-			proposals->advice,
-			"zfs set recordsize=%s DATASET, and write the files anew", size);
+		attempt->command = remedy_text(proposals->advice,
+					       "zfs set recordsize=%" PRIu64
+					       " DATASET  # and write the files anew",
+					       sizes[i]);
 	}
 }
 

@@ -15,5 +15,7 @@ const struct remedy remedy_wal_init_zero = {
 	.risk = "the journal's own writes allocate blocks, and each flush writes metadata",
 	.ease = 100,
 	.propose = remedy_propose_setting,
-	.setting = {"wal_init_zero", "no", "wal_init_zero = off"},
+	.setting =
+		{"wal_init_zero", "no", "wal_init_zero = off",
+		 "psql -c \"ALTER SYSTEM SET wal_init_zero = off\" -c \"SELECT pg_reload_conf()\""},
 };

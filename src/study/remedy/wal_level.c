@@ -13,8 +13,10 @@ const struct remedy remedy_wal_level = {
 	.summary = "PostgreSQL: nobody reads the journal, and the server drops its segments from "
 		   "the cache",
 	.since = "PostgreSQL 9.0",
-	.risk = "no archiving, no replication, no base backup",
+	.risk = "a restart; no archiving, no replication, no base backup",
 	.ease = 100,
 	.propose = remedy_propose_setting,
-	.setting = {"wal_level", "minimal", "wal_level = minimal (max_wal_senders = 0)"},
+	.setting = {"wal_level", "minimal", "wal_level = minimal (max_wal_senders = 0)",
+		    "psql -c \"ALTER SYSTEM SET wal_level = minimal\" -c \"ALTER SYSTEM SET "
+		    "max_wal_senders = 0\""},
 };

@@ -16,5 +16,7 @@ const struct remedy remedy_wal_recycle = {
 		"devices that may cost more than it saves",
 	.ease = 100,
 	.propose = remedy_propose_setting,
-	.setting = {"wal_recycle", "no", "wal_recycle = off"},
+	.setting =
+		{"wal_recycle", "no", "wal_recycle = off",
+		 "psql -c \"ALTER SYSTEM SET wal_recycle = off\" -c \"SELECT pg_reload_conf()\""},
 };

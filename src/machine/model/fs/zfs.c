@@ -164,6 +164,7 @@ static void zfs_mount(struct filesystem_mount *mount)
 		.rules = arc_rules_of(mount->cache),
 		.memory_bytes = cache_memory_bytes(mount->cache),
 		.size_max_bytes = mount->options.arc_max_bytes,
+		.meta_percent = mount->options.arc_meta_percent,
 	};
 
 	mount->state = fs;

@@ -342,6 +342,7 @@ enum turn checkpointer_main(struct pgbench *pg, struct process *process, struct 
 		if (!checkpoint->is_requested && pg->now_ns < due_ns)
 			return process_sleep(pg, process, due_ns);
 		checkpoint->is_requested = false;
+		checkpoint->is_under_way = true;
 		checkpoint->begun_ns = pg->now_ns;
 		checkpoint->redo_before = pg->wal.redo;
 		checkpoint->begun_lsn = pg->wal.inserted;
@@ -378,6 +379,9 @@ enum turn checkpointer_main(struct pgbench *pg, struct process *process, struct 
 		return TURN_ON;
 	default:
 		pg->count.checkpoints++;
+		checkpoint->is_under_way = false;
+		*array_push(&checkpoint->all) =
+			(struct checkpoint_done){checkpoint->begun_ns, pg->now_ns};
 		frame->step = CHECKPOINT_WAIT;
 		return TURN_ON;
 	}

@@ -220,8 +220,13 @@ struct wal {
 	uint64_t imaged_words;
 };
 
+struct checkpoint_done {
+	uint64_t begun_ns, done_ns;
+};
+
 struct checkpoint {
-	bool is_requested;
+	bool is_requested, is_under_way;
+	ARRAY(struct checkpoint_done) all; /* that were completed */
 	uint64_t begun_ns, begun_lsn, redo_before;
 	uint64_t kept_lsn; /* the journal is kept from here on */
 	uint64_t distance_estimate;
