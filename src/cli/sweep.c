@@ -950,6 +950,20 @@ static char *cell_run(void *context, size_t index, size_t worker)
 	return done ? outcome : sweep_failure(&error);
 }
 
+/* What is wrong with the trace is wrong with all cells, and none of them is kept. */
+static bool trace_prepare(void *context, struct error *error)
+{
+	struct run *run = context;
+
+	pthread_mutex_lock(&run->mutex);
+	trace_read(run);
+	*error = run->trace_error;
+	pthread_mutex_unlock(&run->mutex);
+	if (error->kind == ERROR_NONE)
+		progress_begin(&run->progress, "sweeping");
+	return error->kind == ERROR_NONE;
+}
+
 static void cell_finished(void *context, size_t cell, const char *outcome, unsigned int by)
 {
 	struct run *run = context;
@@ -1085,14 +1099,14 @@ static bool cells_run(struct run *run, const bool *wanted, struct error *error)
 		.done = run->cells.done,
 		.wanted = wanted,
 		.threads = plan->threads,
+		.prepare = trace_prepare,
 		.run = cell_run,
 		.finished = cell_finished,
 		.lost = cell_lost,
 		.context = run,
 		.interrupted = run->interrupted,
 	};
-	bool is_first = !plan->is_launched || plan->launcher.rank == 0, done;
-	bool *before = memory_alloc(plan->cells.count, sizeof(*before));
+	bool *before = memory_alloc(plan->cells.count, sizeof(*before)), done;
 
 	/* `done` changes while it runs. */
 	memcpy(before, run->cells.done, plan->cells.count * sizeof(*before));
@@ -1100,21 +1114,9 @@ static bool cells_run(struct run *run, const bool *wanted, struct error *error)
 	for (size_t i = 0; i < plan->cells.count; i++)
 		run->left += wanted[i] && !before[i];
 	done = ranks_meet(plan, &sweep.ranks, error);
-	if (done && is_first && run->left > 0) {
-		pthread_mutex_lock(&run->mutex);
-		trace_read(run);
-		pthread_mutex_unlock(&run->mutex);
-		if (run->trace_error.kind != ERROR_NONE) {
-			*error = run->trace_error;
-			done = false;
-		}
-	}
-	if (done) {
-		if (is_first)
-			progress_begin(&run->progress, "sweeping");
+	if (done)
 		done = sweep_run(&sweep, error);
-		progress_end(&run->progress);
-	}
+	progress_end(&run->progress);
 	ranks_close(sweep.ranks);
 	memory_free(before);
 	return done;

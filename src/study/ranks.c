@@ -61,7 +61,8 @@ struct ranks {
 	int listening; /* rank 0 */
 	bool *seen;    /* by rank */
 	uint32_t seen_count;
-	bool was_there; /* the others: rank 0 was found once */
+	bool was_there; /* the others: rank 0 has let this one in once */
+	bool was_met;   /* it was there, at least */
 };
 
 /* ---- the launcher ---- */
@@ -516,7 +517,7 @@ static enum answer hello_say(const struct ranks *ranks, const struct place *plac
 }
 
 /* Its file may be of a job that is gone: then nobody answers, and there will be another. */
-static int connect_once(const struct ranks *ranks, enum answer *answer)
+static int connect_once(struct ranks *ranks, enum answer *answer)
 {
 	struct place place;
 
@@ -528,6 +529,7 @@ static int connect_once(const struct ranks *ranks, enum answer *answer)
 
 		if (fd < 0)
 			continue;
+		ranks->was_met = true;
 		*answer = hello_say(ranks, &place, fd);
 		if (*answer == ANSWER_YES)
 			return fd;
@@ -561,7 +563,8 @@ int ranks_connect(struct ranks *ranks, const volatile int *interrupted, struct e
 			return -1;
 		}
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (ranks->was_there || (interrupted && *interrupted) || now.tv_sec >= until)
+		if (ranks->was_there || (ranks->was_met && access(ranks->path, F_OK) != 0) ||
+		    (interrupted && *interrupted) || now.tv_sec >= until)
 			break;
 		nanosleep(&pause, NULL);
 	}

@@ -28,6 +28,7 @@ struct queue {
 	size_t back_count;
 	size_t next; /* of those that nobody has had yet */
 	size_t under_way;
+	bool is_stopped; /* nothing more is to be done, nor kept */
 };
 
 static bool is_interrupted(const struct sweep *sweep)
@@ -89,7 +90,7 @@ static bool queue_take(struct queue *queue, size_t *cell)
 	bool took = false;
 
 	pthread_mutex_lock(&queue->mutex);
-	while (!is_interrupted(queue->sweep)) {
+	while (!is_interrupted(queue->sweep) && !queue->is_stopped) {
 		took = queue_pop(queue, cell);
 		if (took || queue->under_way == 0)
 			break;
@@ -103,7 +104,9 @@ static bool queue_take(struct queue *queue, size_t *cell)
 static void queue_put(struct queue *queue, size_t cell, const char *outcome, unsigned int rank)
 {
 	pthread_mutex_lock(&queue->mutex);
-	if (outcome) {
+	if (queue->is_stopped) {
+		/* It does not matter any more. */
+	} else if (outcome) {
 		queue->sweep->finished(queue->sweep->context, cell, outcome, rank);
 	} else {
 		queue->back[queue->back_count++] = cell;
@@ -243,16 +246,37 @@ static void workers_run(struct queue *queue, size_t threads, void *(*function)(v
 		pthread_join(workers[i].thread, NULL);
 }
 
-static void lead(const struct sweep *sweep)
+static bool prepare(struct queue *queue, struct error *error)
+{
+	const struct sweep *sweep = queue->sweep;
+	size_t left = 0;
+	bool done;
+
+	for (size_t i = 0; i < sweep->count; i++)
+		left += is_left(sweep, i);
+	if (!sweep->prepare || left == 0)
+		return true;
+	done = sweep->prepare(sweep->context, error);
+	pthread_mutex_lock(&queue->mutex);
+	queue->is_stopped = !done;
+	pthread_cond_broadcast(&queue->changed);
+	pthread_mutex_unlock(&queue->mutex);
+	return done;
+}
+
+static bool lead(const struct sweep *sweep, struct error *error)
 {
 	struct worker *workers = memory_alloc(sweep->threads, sizeof(*workers));
 	struct queue queue;
 	struct host host = {.queue = &queue, .mutex = PTHREAD_MUTEX_INITIALIZER};
-	bool hosts;
+	bool hosts, done;
 
 	queue_init(&queue, sweep);
+	/* The others are let in first: to prepare may take long, and they can begin. */
 	hosts = sweep->ranks && pthread_create(&host.thread, NULL, host_work, &host) == 0;
-	workers_run(&queue, sweep->threads, work, workers);
+	done = prepare(&queue, error);
+	if (done)
+		workers_run(&queue, sweep->threads, work, workers);
 	if (hosts) {
 		pthread_mutex_lock(&host.mutex);
 		host.is_over = true;
@@ -269,6 +293,7 @@ static void lead(const struct sweep *sweep)
 	pthread_mutex_destroy(&host.mutex);
 	queue_deinit(&queue);
 	memory_free(workers);
+	return done;
 }
 
 /* ---- another rank ---- */
@@ -341,6 +366,5 @@ bool sweep_run(const struct sweep *sweep, struct error *error)
 	assert(sweep->threads >= 1);
 	if (sweep->ranks && ranks_rank(sweep->ranks) > 0)
 		return follow_all(sweep, error);
-	lead(sweep);
-	return true;
+	return lead(sweep, error);
 }

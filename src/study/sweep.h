@@ -26,6 +26,11 @@ struct sweep {
 	struct ranks *ranks; /* NULL: no launcher */
 
 	/*
+	 * Before this process does its first cell, if anything is left to do: on rank 0, while others may be at work already. False: nothing more is done, and the
+	 * error is sweep_run()'s. NULL: nothing to prepare.
+	 */
+	bool (*prepare)(void *context, struct error *error);
+	/*
 	 * Its outcome, to be freed with free(), of any thread; `worker` tells threads of this process apart, from 0. NULL: interrupted.
 	 */
 	char *(*run)(void *context, size_t cell, size_t worker);
@@ -38,7 +43,8 @@ struct sweep {
 };
 
 /*
- * Until all is done, or interrupted. False on a rank other than 0 that did not find rank 0, lost it, or is not welcome (the error says why).
+ * Until all is done, or interrupted. False: it could not be prepared; or, on a rank other than 0, that did not find rank 0, lost it, or is not welcome (the
+ * error says why).
  */
 bool sweep_run(const struct sweep *sweep, struct error *error);
 

@@ -144,6 +144,13 @@ exits 1 'a policy that only plain caches have, beside one that all have' "$REFAU
 sed 's/,read,heap,\([0-9]*\)/,read,heap,x\1/' "$scratch/t.csv" >"$scratch/broken.csv"
 exits 2 'a wrong row is a wrong row' "$REFAULT" sweep "$scratch/broken.csv" --cgroup-limit 8MiB,16MiB
 says err 'broken.csv:4:'
+for i in 0 1; do
+	OMPI_COMM_WORLD_RANK=$i OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_MCA_ess_base_jobid=c timeout 20 \
+		"$REFAULT" sweep "$scratch/broken.csv" --cgroup-limit 8MiB,16MiB --jobs 1 --no-store >/dev/null 2>"$scratch/wrong-$i" &
+done
+wait
+ok 'and of ranks one says so' grep -q 'broken.csv:4:' "$scratch/wrong-0"
+ok 'while the other ends' [ ! -s "$scratch/wrong-1" ]
 exits 2 'no size' "$REFAULT" sweep "$scratch/t.csv"
 says err 'how much memory?'
 exits 2 'a shard that is none' "$REFAULT" sweep "${grid[@]}" --shard 4/3 -o "$scratch/x"

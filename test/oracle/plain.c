@@ -314,7 +314,7 @@ static uint8_t *tinylfu_counter(const struct plain *plain, uint64_t key, unsigne
 {
 	uint64_t hash = bare_hash(key), line = ((hash >> 32) * plain->counter_lines) >> 32;
 
-	return &plain->counters[(line * ROWS + row) * ROW_COUNTERS + (hash >> 5 * row & 31)];
+	return &plain->counters[(line * ROWS + row) * ROW_COUNTERS + (hash >> (5 * row + 2) & 31)];
 }
 
 static unsigned tinylfu_estimate(const struct plain *plain, uint64_t key)

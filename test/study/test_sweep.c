@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +161,28 @@ static void each_cell_runs_once_but_for_those_that_are_done_or_not_wanted(void *
 			assert_int_equal(counted.finished[i], counted.runs[i]);
 		}
 	}
+}
+
+static bool not_prepared(void *context, struct error *error)
+{
+	(void)context;
+	return error_input(error, "no such thing");
+}
+
+static void what_cannot_be_prepared_runs_nothing(void **state)
+{
+	struct counted counted;
+	struct sweep sweep = counted_sweep(&counted, 3);
+	struct error error;
+
+	(void)state;
+	sweep.prepare = not_prepared;
+	assert_false(sweep_run(&sweep, &error));
+	assert_string_equal(error.message, "no such thing");
+	assert_int_equal(counted.run_count, 0);
+	/* Where all is done, there is nothing to prepare. */
+	memset(counted.done, 1, sizeof(counted.done));
+	assert_true(sweep_run(&sweep, &error));
 }
 
 static void an_interrupted_sweep_keeps_what_was_finished(void **state)
@@ -367,14 +390,21 @@ static int be_rank(uint32_t rank, const char *folder, bool dies)
 	uint64_t cell;
 	bool lost;
 	int fd = ranks_connect(ranks, NULL, &error);
+	char mark[100];
 
 	if (fd < 0)
 		return 2;
+	snprintf(mark, sizeof(mark), "%s/dies", folder);
 	while (rank_next_cell(fd, &cell, &lost, NULL)) {
 		char text[64];
 
-		if (dies)
+		if (dies) {
+			fclose(fopen(mark, "w"));
 			_exit(9);
+		}
+		/* Till the other has something to lose, for ten seconds at most. */
+		for (int i = 0; i < 10000 && access(mark, F_OK) != 0; i++)
+			usleep(1000);
 		snprintf(text, sizeof(text), "{\"cell\": %zu}", (size_t)cell);
 		if (!rank_send_outcome(fd, text))
 			return 3;
@@ -384,7 +414,7 @@ static int be_rank(uint32_t rank, const char *folder, bool dies)
 	return lost ? 4 : 0;
 }
 
-static unsigned int finished_by[3], lost_by[3];
+static atomic_uint finished_by[3], lost_by[3];
 
 static void by_finished(void *context, size_t cell, const char *outcome, unsigned int by)
 {
@@ -401,7 +431,9 @@ static void by_lost(void *context, size_t cell, unsigned int rank)
 
 static char *slow_run(void *context, size_t cell, size_t worker)
 {
-	usleep(2000);
+	/* Till the others have come, for ten seconds at most: who is late has nothing to lose. */
+	for (int i = 0; i < 10000 && (finished_by[1] == 0 || lost_by[2] == 0); i++)
+		usleep(1000);
 	return counted_run(context, cell, worker);
 }
 
@@ -414,7 +446,7 @@ static void a_lost_rank_loses_only_what_it_was_doing(void **state)
 	struct sweep sweep = counted_sweep(&counted, 1);
 	struct error error;
 	pid_t children[2];
-	char command[100];
+	char command[200];
 
 	(void)state;
 	snprintf(command, sizeof(command), "mkdir %s", folder);
@@ -442,7 +474,7 @@ static void a_lost_rank_loses_only_what_it_was_doing(void **state)
 	assert_true(finished_by[0] > 0 && finished_by[1] > 0 && finished_by[2] == 0);
 	assert_int_equal(lost_by[2], 1);
 	assert_int_equal(lost_by[1], 0);
-	snprintf(command, sizeof(command), "rmdir %s", folder);
+	snprintf(command, sizeof(command), "rm %s/dies && rmdir %s", folder, folder);
 	assert_int_equal(system(command), 0);
 }
 
@@ -452,6 +484,7 @@ int main(void)
 		cmocka_unit_test(lists_and_ranges_of_sizes_are_read),
 		cmocka_unit_test(wrong_sizes_are_refused_with_what_was_found),
 		cmocka_unit_test(each_cell_runs_once_but_for_those_that_are_done_or_not_wanted),
+		cmocka_unit_test(what_cannot_be_prepared_runs_nothing),
 		cmocka_unit_test(an_interrupted_sweep_keeps_what_was_finished),
 		cmocka_unit_test(half_a_line_is_nothing_and_the_next_run_goes_on_behind_it),
 		cmocka_unit_test(parts_are_put_together_and_contradictions_are_refused),

@@ -69,18 +69,18 @@ struct state {
 	uint32_t count[LISTS];
 	uint32_t capacity; /* for which these two are: */
 	uint32_t window_max, protected_max;
-	uint64_t counted, sample;
+	uint32_t window_percent, protected_percent;
+	uint64_t sample, left; /* requests until all are halved; and how many are missing */
 };
 
 /* How many fit has changed, or is new. */
-static void divide(const struct page_queue *queue)
+static void divide(struct state *state, uint32_t capacity)
 {
-	struct state *state = queue->state;
-	uint64_t main_max = (uint64_t)queue->capacity * (100 - queue->options[OPTION_WINDOW]) / 100;
+	uint64_t main_max = (uint64_t)capacity * (100 - state->window_percent) / 100;
 
-	state->capacity = queue->capacity;
-	state->window_max = queue->capacity - (uint32_t)main_max;
-	state->protected_max = (uint32_t)(main_max * queue->options[OPTION_PROTECTED] / 100);
+	state->capacity = capacity;
+	state->window_max = capacity - (uint32_t)main_max;
+	state->protected_max = (uint32_t)(main_max * state->protected_percent / 100);
 }
 
 /* ---- the sketch ---- */
@@ -99,8 +99,10 @@ static void tinylfu_init(struct page_queue *queue)
 				       ~(uintptr_t)(sizeof(struct line) - 1));
 	state->line_count =
 		(uint32_t)(((uint64_t)queue->capacity + PAGES_A_LINE - 1) / PAGES_A_LINE);
-	state->sample = (uint64_t)queue->capacity * SAMPLE_TIMES;
-	divide(queue);
+	state->sample = state->left = (uint64_t)queue->capacity * SAMPLE_TIMES;
+	state->window_percent = queue->options[OPTION_WINDOW];
+	state->protected_percent = queue->options[OPTION_PROTECTED];
+	divide(state, queue->capacity);
 }
 
 POLICY_INLINE struct line *line_of(const struct state *state, uint64_t hash)
@@ -108,13 +110,13 @@ POLICY_INLINE struct line *line_of(const struct state *state, uint64_t hash)
 	return &state->lines[((hash >> 32) * state->line_count) >> 32];
 }
 
-/* Each row has five bits of the hash for itself. */
+/* Each row has five bits of the hash for itself, from the third on: four say which, the fifth where. */
 POLICY_INLINE void places_find(struct places *places, uint64_t hash)
 {
-	rows own = (hash - (rows){0}) >> (rows){0, 5, 10, 15} & 31;
+	rows own = (hash - (rows){0}) >> (rows){0, 5, 10, 15};
 
-	places->bit = (own & 15) * COUNTER_BITS;
-	places->is_second = -(own >> 4);
+	places->bit = own & (COUNTER_MAX * COUNTER_BITS);
+	places->is_second = (rows)((own & 64) == 64);
 }
 
 POLICY_INLINE void counters_read(rows *counters, const struct line *line,
@@ -158,7 +160,7 @@ static void halve(struct state *state)
 
 			*words = *words >> 1 & UINT64_C(0x7777777777777777);
 		}
-	state->counted /= 2;
+	state->left = state->sample - state->sample / 2;
 }
 
 /* Those of its counters that are the least are raised. */
@@ -172,10 +174,10 @@ POLICY_INLINE void count(struct state *state, uint64_t hash)
 	counters_read(&counters, line, &places);
 	least_find(&least, &counters);
 	/* None if all are at the end. */
-	more = ((rows)(counters == least) & (rows)(least != COUNTER_MAX) & 1) << places.bit;
+	more = ((rows)(counters == least) & ~(rows)(counters == COUNTER_MAX)) >> 63 << places.bit;
 	line->halves[0] += more & ~places.is_second;
 	line->halves[1] += more & places.is_second;
-	if (__builtin_expect(++state->counted >= state->sample, 0))
+	if (__builtin_expect(--state->left == 0, 0))
 		halve(state);
 }
 
@@ -225,7 +227,7 @@ POLICY_INLINE void tinylfu_use(struct page_queue *queue, uint32_t slot)
 	state->count[PROBATION]--;
 	push(queue, PROTECTED, slot);
 	if (__builtin_expect(state->capacity != queue->capacity, 0))
-		divide(queue);
+		divide(state, queue->capacity);
 	while (state->count[PROTECTED] > state->protected_max)
 		oldest_to_probation(queue, PROTECTED);
 }
@@ -255,7 +257,7 @@ POLICY_INLINE void tinylfu_enter(struct page_queue *queue, uint32_t slot, bool w
 	push(queue, WINDOW, slot);
 	/* There is room, or its oldest would have gone. */
 	if (__builtin_expect(state->capacity != queue->capacity, 0))
-		divide(queue);
+		divide(state, queue->capacity);
 	while (state->count[WINDOW] > state->window_max)
 		oldest_to_probation(queue, WINDOW);
 }
@@ -291,7 +293,7 @@ static void tinylfu_check(const struct page_queue *queue)
 		assert(counts[list] == state->count[list]);
 	}
 	assert(counts[WINDOW] + counts[PROBATION] + counts[PROTECTED] == queue->resident);
-	assert(state->counted < state->sample);
+	assert(state->left > 0 && state->left <= state->sample);
 	if (queue->cache) /* what fits, moves */
 		return;
 	assert(counts[WINDOW] <= state->window_max);
