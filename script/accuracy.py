@@ -10,6 +10,7 @@ TITLES = {
     "scenarios": "Published experiments, scaled, and hello",
     "cases": "Behaviours that people reported",
     "guest": "Traces on other kernels",
+    "mglru": "Traces on other kernels, with MGLRU",
 }
 
 
@@ -106,7 +107,7 @@ def main():
     if sys.argv[1] == "--over":
         for kind, runs in load(sys.argv[2:]).items():
             for run in runs:
-                if is_over(run) and kind != "guest":
+                if is_over(run) and kind not in ("guest", "mglru"):
                     print(kind, run["filesystem"], run["input"])
         return
     by_kind = load(sys.argv[1:])

@@ -59,6 +59,10 @@ static void advise_dontneed_part(struct cache *cache, uint32_t file, uint64_t fi
 			 * deactivate_file_folio(): dirty ones to the head, to be freed when
 			 * written.
 			 */
+			if (cache->policy->lists) {
+				cache->policy->lists->unwanted(cache, slot);
+				continue;
+			}
 			page->bits = (page->bits & ~PAGE_REFERENCED) | PAGE_RECLAIM;
 			page_list_move(cache, slot, LIST_INACTIVE, false);
 		}

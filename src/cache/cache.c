@@ -69,6 +69,19 @@ static struct rules rules_from(const struct switches *s, const struct cache_file
 			v[SWITCH_direct_writes_btrfs] == 1 && fs->direct_writes_switched,
 		.shadow_shift = v[SWITCH_shadow_limit] == 0 ? 4 : 3,
 		.shadow_of_all = v[SWITCH_shadow_limit] == 2,
+		.mglru_reads = (enum mglru_reads)v[SWITCH_mglru_reads],
+		.mglru_faults_second = v[SWITCH_mglru_faults] == 1,
+		.mglru_counts_first = v[SWITCH_mglru_uses] == 1,
+		.mglru_recent_is_wide = v[SWITCH_mglru_recent] == 1,
+		.mglru_protects_at_head = v[SWITCH_mglru_protected] == 1,
+		.mglru_gain_is_smaller = v[SWITCH_mglru_gain] == 1,
+		.mglru_ages_by_count = v[SWITCH_mglru_aging] == 1,
+		.mglru_aging_ends_turn = v[SWITCH_mglru_aging_turn] == 1,
+		.mglru_mapped_twice = v[SWITCH_mglru_mapped] == 1,
+		.mglru_scans_as_asked = v[SWITCH_mglru_scan] == 1,
+		.mglru_wakes_flusher = v[SWITCH_mglru_flusher] == 1,
+		.mglru_counts_all_refaults = v[SWITCH_mglru_refaults] == 1,
+		.min_ttl_ns = v[SWITCH_min_ttl_ms] * NS_PER_MS,
 	};
 #undef SINCE
 }
@@ -142,12 +155,14 @@ struct cache *cache_create(const struct cache_config *config, struct error *erro
 	cache->page_capacity = 4096;
 	cache->page_count = SLOT_FIRST;
 	cache->queue.pages = memory_alloc(cache->page_capacity, sizeof(struct page));
-	for (uint32_t list = 0; list < LIST_COUNT; list++)
+	for (uint32_t list = 0; list < LISTS_MAX; list++)
 		queue_init(cache->queue.pages, list);
 	memcpy(cache->policy_options, policy->own, sizeof(cache->policy_options));
 	cache->queue.options = cache->policy_options;
 	cache->queue.seed = config->seed;
 	cache_queue_init(cache);
+	if (cache->policy->lists)
+		cache->policy->lists->create(cache);
 	if (cache->completes_at_once)
 		cache->flush_plan = memory_alloc(1, sizeof(*cache->flush_plan));
 	cache->window = memory_alloc(READAHEAD_PAGES_MAX, sizeof(*cache->window));
@@ -169,12 +184,15 @@ void cache_destroy(struct cache *cache)
 		return;
 	for (size_t i = 0; i < cache->files.count; i++)
 		memory_free(cache->files.at[i].directory);
+	if (cache->policy->lists)
+		cache->policy->lists->destroy(cache);
 	index_deinit(&cache->index);
 	buffers_deinit(&cache->buffers);
 	cache_queue_deinit(cache);
 	memory_free(cache->flush_plan);
 	array_deinit(&cache->flushed);
 	array_deinit(&cache->returns);
+	array_deinit(&cache->mapped);
 	array_deinit(&cache->evicted);
 	memory_free(cache->window);
 	memory_free(cache->streams);
@@ -436,8 +454,13 @@ static void check_lists(const struct cache *cache)
 	if (cache->policy->use) {
 		cache_queue_check(cache);
 		pages_in_lists = cache->domain.list_pages[LIST_INACTIVE];
+	} else if (cache->policy->lists) {
+		cache->policy->lists->check(cache);
+		pages_in_lists = cache->domain.list_pages[LIST_INACTIVE] +
+				 cache->domain.list_pages[LIST_ACTIVE];
 	}
-	for (uint32_t list = 0; list < LIST_COUNT && !cache->policy->use; list++) {
+	for (uint32_t list = 0; list < LIST_COUNT && !cache->policy->use && !cache->policy->lists;
+	     list++) {
 		uint64_t pages = 0;
 
 		for (uint32_t slot = cache->queue.pages[list].next; slot != list;

@@ -7,8 +7,10 @@
  *     31          20 19       10 9     6 5      0
  *     |   flags     |  stream   | order | offset |      offset: the first page's place in its node
  *
- * Slots 0 and 1 are the heads of the inactive and the active list. A queue policy has its own
- * (queue.c); to the sums its pages are inactive.
+ * Slots 0 and 1 are the heads of the inactive and the active list; a policy with lists of its own
+ * has up to four there. A queue policy has its own (queue.c); to the sums its pages are inactive. A
+ * page's generation and refs, if the policy has those, are in four bits that the node's number
+ * leaves: 2^28 nodes would take 100 GiB.
  *
  * Index. 64 consecutive pages of a file share a node, as in the kernel's xarray: 6.8 bytes a page.
  * Per page it holds `low`: RESIDENT | slot, or the low 31 bits of the shadow's age; and `high`: 0
@@ -33,7 +35,7 @@
 /* ---- pages ---- */
 
 enum list { LIST_INACTIVE, LIST_ACTIVE, LIST_COUNT };
-enum { SLOT_FIRST = LIST_COUNT };
+enum { LISTS_MAX = 4, SLOT_FIRST = LISTS_MAX };
 
 enum {
 	PAGE_OFFSET_MASK = 0x3f,
@@ -42,6 +44,7 @@ enum {
 	PAGE_STREAM_SHIFT = 10,
 	PAGE_STREAM_MASK = 0x3ff,
 	ORDER_MAX = 9, /* 2 MiB */
+	PAGE_NODE_MASK = (1 << PAGE_NODE_BITS) - 1,
 };
 
 #define PAGE_ACTIVE     (1u << 20)
@@ -104,7 +107,12 @@ struct node {
 static_assert(sizeof(struct node) == 400, "6.25 bytes a page");
 
 enum node_charge { NODE_NOT_LIVE, NODE_LIVE_FREE /* a one-page file's */, NODE_LIVE_CHARGED };
-enum { NODE_ON_DIRTY_CHAIN = 1, NODE_ON_SHADOW_LIST = 2, NODE_HAS_TABLE = 4 /* mapped */ };
+enum {
+	NODE_ON_DIRTY_CHAIN = 1,
+	NODE_ON_SHADOW_LIST = 2,
+	NODE_HAS_TABLE = 4, /* mapped */
+	NODE_FILTER = 8     /* and the next bit: policy/mglru.c */
+};
 
 /*
  * What a miss or a write needs of a node beside its page's own entry. Apart from the nodes, which do
@@ -173,6 +181,7 @@ enum file_state {
 	FILE_DIRTY = 4096,   /* on a dirty list */
 	FILE_DEAD = 8192,
 	FILE_LOGGED = 16384, /* in the file system's log: its inode cannot be freed yet (XFS) */
+	FILE_MAPPED = 32768, /* in the cache's list of those */
 };
 
 struct cache_file {
@@ -255,6 +264,7 @@ struct flusher {
 enum activate_on_write { ACTIVATE_ALWAYS, ACTIVATE_PARTIAL, ACTIVATE_NEVER };
 enum demote_on_refault { DEMOTE_NO, DEMOTE_GROUP, DEMOTE_ROOT };
 enum read_mark { READ_MARK_OFFSET, READ_MARK_PAGE, READ_MARK_FOLIO };
+enum mglru_reads { MGLRU_READS_OLDEST, MGLRU_READS_SECOND_OLDEST, MGLRU_READS_FOURTH_YOUNGEST };
 
 struct rules {
 	enum activate_on_write activate_on_write;
@@ -276,6 +286,14 @@ struct rules {
 	uint64_t dirty_background_pages, dirty_limit_pages; /* 0: the percentages */
 	uint32_t shadow_shift;                              /* nodes kept: pages >> shift */
 	bool shadow_of_all; /* pages: all LRU and slab, or files only */
+
+	/* of generations: policy/mglru.c */
+	enum mglru_reads mglru_reads;
+	bool mglru_faults_second, mglru_counts_first, mglru_recent_is_wide, mglru_protects_at_head,
+		mglru_gain_is_smaller, mglru_ages_by_count, mglru_aging_ends_turn,
+		mglru_mapped_twice, mglru_scans_as_asked, mglru_wakes_flusher,
+		mglru_counts_all_refaults;
+	uint64_t min_ttl_ns;
 };
 
 /* ---- the domain: whose memory it is ---- */
@@ -357,7 +375,8 @@ struct cache {
 	const struct policy *policy;
 	struct cache_filesystem filesystem;
 	struct rules rules;
-	struct page_queue queue; /* .pages is the page array */
+	struct page_queue queue;         /* .pages is the page array */
+	struct generations *generations; /* policy/mglru.c's */
 	uint32_t policy_options[POLICY_OPTIONS_MAX];
 	/* By list: how far the oldest pages have been asked for ahead of the next scan. A hint. */
 	uint32_t scouts[LIST_COUNT];
@@ -386,6 +405,11 @@ struct cache {
 	uint64_t op_count;
 	uint32_t unpublished_ops; /* since the statistics were read */
 	bool drops_behind;        /* pages that the present call brings in go after their use */
+	bool in_fault; /* what comes in now is brought by a fault, on a mapping with recency */
+	/* Locked here, but in the kernel only held by whoever reads them. */
+	const uint32_t *held;
+	uint32_t held_count;
+	ARRAY(uint32_t) mapped; /* files that are, or were */
 	bool in_shrinker;
 	/* of objects freed by a shrinker, not back yet: lately, and before */
 	uint64_t late_bytes[2];
@@ -406,6 +430,7 @@ struct cache {
 	uint64_t super_scans;   /* times the super block's shrinker looked */
 	uint32_t *window;       /* READAHEAD_PAGES_MAX slots: the readahead window being built */
 	uint32_t window_count;
+	uint64_t windows;         /* that have been submitted */
 	uint64_t missed_from;     /* pages before this one are read around a miss, not asked for */
 	struct counters *streams; /* by stream */
 	uint64_t *blame;          /* victim * (STREAMS) + evictor */

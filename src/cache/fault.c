@@ -31,6 +31,12 @@ static void map_extend(struct cache *cache, struct open_file *open, uint64_t fir
 	open->map_end = end > open->map_end ? end : open->map_end;
 }
 
+/* What a fault brings in counts as used, with generations (mm/memory.c, lru_gen_enter_fault()). */
+static inline bool has_recency(const struct cache *cache, const struct open_file *open)
+{
+	return !open->map_is_random && young(cache, open) != 0;
+}
+
 /*
  * Map what is there of the 16 pages around (filemap_map_pages()); on x86 the entries are born
  * young. Each page there, mapped before or not, unless it was in the working set once, speaks
@@ -79,11 +85,13 @@ static bool fault(struct cache *cache, struct open_file *open, uint64_t index, b
 		/* Before anything is counted: do_sync_mmap_readahead(), VM_RAND_READ. */
 		if (open->mmap_miss < MISSES_MAX && !open->map_is_random)
 			open->mmap_miss++;
+		cache->in_fault = has_recency(cache, open);
 		if (!open->map_is_random && open->mmap_miss <= LOTS_OF_MISSES && open->window > 0)
 			readahead_around(cache, open, index, plan);
 		cache_enter(cache, ALLOCATION_READ);
 		if (!cache_lookup(cache, open->file, index))
 			readahead_none(cache, open->file, index, plan);
+		cache->in_fault = false;
 		slot = cache_lookup(cache, open->file, index);
 		if (cache->queue.pages[slot].bits & PAGE_LOCKED)
 			return false;
@@ -98,7 +106,12 @@ static bool fault(struct cache *cache, struct open_file *open, uint64_t index, b
 		if (!open->map_is_random && cache->queue.pages[slot].bits & PAGE_MARKER) {
 			/* The fault holds the page: reading ahead must not evict it. */
 			cache->queue.pages[slot].bits |= PAGE_LOCKED;
+			cache->held = &slot;
+			cache->held_count = 1;
+			cache->in_fault = has_recency(cache, open);
 			readahead_async(cache, open, slot, index, open->window, plan);
+			cache->in_fault = false;
+			cache->held_count = 0;
 			cache->queue.pages[slot].bits &= ~PAGE_LOCKED;
 			if (!write)
 				fault_around(cache, open, index);
@@ -122,6 +135,10 @@ static void page_table_charge(struct cache *cache, uint32_t file, uint64_t index
 	if (heads[node].lists & NODE_HAS_TABLE)
 		return;
 	heads[node].lists |= NODE_HAS_TABLE;
+	if (!(cache->files.at[file].state & FILE_MAPPED)) {
+		cache->files.at[file].state |= FILE_MAPPED;
+		*array_push(&cache->mapped) = file;
+	}
 	for (uint64_t at = table; at < table + PAGES_PER_TABLE; at += NODE_PAGES) {
 		uint32_t other = cache_node_find(cache, file, at);
 

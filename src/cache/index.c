@@ -104,6 +104,7 @@ uint32_t index_insert(struct index *index, uint32_t file, uint32_t chunk)
 		index->free_node = index->heads[node].next_node;
 		*index_node(index, node) = (struct node){0};
 	} else {
+		assert(index->node_count < UINT32_C(1) << PAGE_NODE_BITS);
 		node = index->node_count++;
 		if (node >= index->node_capacity)
 			index_grow(index);

@@ -310,7 +310,7 @@ uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, ui
 	scouts_advance(cache);
 	page = &cache->queue.pages[slot];
 	*page = (struct page){
-		.node = node,
+		.node = node & PAGE_NODE_MASK,
 		.bits = (uint32_t)(page_index % NODE_PAGES) | order << PAGE_ORDER_SHIFT |
 			cache->stream << PAGE_STREAM_SHIFT |
 			(cache->drops_behind ? PAGE_DROPBEHIND : 0),
@@ -345,7 +345,10 @@ uint32_t page_insert(struct cache *cache, uint32_t file, uint64_t page_index, ui
 		counted->refault_activations += pages;
 		counted->activations += pages;
 	}
-	list_add(cache, slot, to_active ? LIST_ACTIVE : LIST_INACTIVE, false);
+	if (cache->policy->lists)
+		cache->policy->lists->enter(cache, slot);
+	else
+		list_add(cache, slot, to_active ? LIST_ACTIVE : LIST_INACTIVE, false);
 	if (ghost) {
 		counted->refaults++;
 		cache_ghost_uncharge(cache);
@@ -364,7 +367,10 @@ static void page_forget(struct cache *cache, uint32_t slot, bool is_ghost)
 
 	if (page->bits & PAGE_BUFFERS)
 		slab_charge(cache, -(int64_t)cache->filesystem.buffer_bytes * page_count(page));
-	list_remove(cache, slot);
+	if (cache->policy->lists)
+		cache->policy->lists->leave(cache, slot);
+	else
+		list_remove(cache, slot);
 	domain_uncharge(cache, page_count(page));
 	if (is_ghost) {
 		cache->queue.pages[slot].bits &= PAGE_OFFSET_MASK;
@@ -391,7 +397,8 @@ void page_evict(struct cache *cache, uint32_t slot)
 	 */
 	if (!cache->rules.age_stored_first)
 		domain->age += pages;
-	low = (uint32_t)domain->age & LOW_MASK;
+	low = cache->policy->lists ? cache->policy->lists->shadow(cache, slot)
+				   : (uint32_t)domain->age & LOW_MASK;
 	if (cache->rules.age_stored_first)
 		domain->age += pages;
 	if (cache->policy->refault)

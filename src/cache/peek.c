@@ -33,7 +33,7 @@ uint32_t cache_peek(const struct cache *cache, uint32_t file, uint64_t page_inde
 		state |= CACHE_PEEK_WRITEBACK;
 	if (bits & PAGE_MAPPED)
 		state |= CACHE_PEEK_MAPPED;
-	if (bits & (PAGE_ACTIVE | PAGE_REFERENCED))
+	if (bits & (PAGE_REFERENCED | (cache->policy->lists ? PAGE_WORKINGSET : PAGE_ACTIVE)))
 		state |= CACHE_PEEK_USED;
 	return state;
 }
@@ -65,7 +65,8 @@ void page_log_return(struct cache *cache, uint32_t file, uint64_t page_index, ui
 		     uint16_t high)
 {
 	uint32_t distance = ((uint32_t)cache->domain.age - low) & LOW_MASK;
-	bool is_known = high & HIGH_SHADOW;
+	/* A policy with lists of its own remembers no age. */
+	bool is_known = high & HIGH_SHADOW && !cache->policy->lists;
 
 	*array_push(&cache->returns) = (struct cache_return){
 		.index = page_index,

@@ -26,13 +26,17 @@
 
 #include "cache/policy_options.h"
 
+enum { PAGE_NODE_BITS = 28 };
+
 struct page {
 	uint32_t prev; /* towards the newest; slots */
 	uint32_t next; /* towards the oldest */
 	union {
 		uint64_t key; /* bare.c */
-		struct {      /* the full model: folio.h */
-			uint32_t node;
+		struct {      /* the full model: cache_private.h */
+			uint32_t node : PAGE_NODE_BITS;
+			uint32_t generation : 2; /* policy/mglru.c's, as are the refs */
+			uint32_t refs : 2;
 			uint32_t bits;
 		};
 	};
@@ -122,6 +126,28 @@ static inline bool queue_is_from_first(const struct page_queue *queue, bool is_w
 	return is_wanted;
 }
 
+/*
+ * A scan policy with lists of its own, in LISTS_MAX slots at most (their heads are slots 0 ...).
+ * It keeps the levels: what of its pages counts as active, and what as inactive.
+ */
+struct list_policy {
+	void (*create)(struct cache *cache);
+	void (*destroy)(struct cache *cache);
+	/* A page is new (policy->refault() has seen it, if it has a shadow), or is about to go. */
+	void (*enter)(struct cache *cache, uint32_t slot);
+	void (*leave)(struct cache *cache, uint32_t slot);
+	/* It was to be freed when written, and is. */
+	void (*written)(struct cache *cache, uint32_t slot);
+	/* FADV_DONTNEED, and it cannot go now: it is dirty, or held. */
+	void (*unwanted)(struct cache *cache, uint32_t slot);
+	/* It is evicted: what to remember, 31 bits, which policy->refault() will be given. */
+	uint32_t (*shadow)(struct cache *cache, uint32_t slot);
+	/* The priority that a reclaim call begins at. */
+	uint32_t (*first_priority)(struct cache *cache, const struct scan *scan);
+	/* Assert what must hold. */
+	void (*check)(const struct cache *cache);
+};
+
 struct policy {
 	const char *name;
 	const char *summary; /* one line */
@@ -210,11 +236,13 @@ struct policy {
 	 * follows these rules; the page cache beside it follows the rest.
 	 */
 	uint32_t arc_rules;
+	/* NULL: an inactive and an active list, and the shadow is an age (page.c). */
+	const struct list_policy *lists;
 	/* A resident page was used; it may be promoted. */
 	void (*mark)(struct cache *cache, uint32_t slot);
 	/*
-	 * A page comes back and finds its shadow, 31 bits of the age it left at: shall it be active
-	 * at once?
+	 * A page comes back and finds its shadow, 31 bits of the age it left at (or what
+	 * lists->shadow() gave): shall it be active at once?
 	 */
 	bool (*refault)(struct cache *cache, uint32_t slot, uint32_t shadow_age, bool workingset);
 	/*

@@ -72,6 +72,7 @@ const struct policy *policy_of_pages_at(size_t index);
 const char *policy_name(const struct policy *policy);
 const char *policy_summary(const struct policy *policy);
 bool policy_has_switches(const struct policy *policy); /* a kernel: the switches mean something */
+bool policy_has_generations(const struct policy *policy); /* MGLRU */
 struct switches policy_preset(const struct policy *policy);
 /* Ended by one without a name; or NULL, as kernels have. */
 const struct policy_option *policy_own_options(const struct policy *policy);

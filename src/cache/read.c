@@ -91,8 +91,11 @@ static __attribute__((noinline)) uint64_t read_range(struct cache *cache, struct
 
 			for (uint32_t i = 0; i < count; i++)
 				cache->queue.pages[slots[i]].bits |= PAGE_LOCKED;
+			cache->held = slots;
+			cache->held_count = count;
 			readahead_async(cache, open, slots[count - 1], marked, last_index - marked,
 					plan);
+			cache->held_count = 0;
 			for (uint32_t i = 0; i < count; i++)
 				cache->queue.pages[slots[i]].bits &= ~PAGE_LOCKED;
 		}

@@ -104,6 +104,7 @@ static void window_submit(struct cache *cache)
 	for (uint32_t i = 0; i < cache->window_count; i++)
 		cache->queue.pages[cache->window[i]].bits &= ~PAGE_LOCKED;
 	cache->window_count = 0;
+	cache->windows++;
 }
 
 /*

@@ -13,7 +13,10 @@ enum { PRIORITY_STORM = 5 };
 
 static void scan_priorities(struct cache *cache, struct scan *scan)
 {
-	for (int priority = PRIORITY_FIRST; priority >= 0; priority--) {
+	const struct list_policy *lists = cache->policy->lists;
+	int first = lists ? (int)lists->first_priority(cache, scan) : PRIORITY_FIRST;
+
+	for (int priority = first; priority >= 0; priority--) {
 		struct domain *domain = scan->domain;
 
 		scan->priority = (uint32_t)priority;
@@ -49,10 +52,10 @@ uint64_t reclaim(struct cache *cache, uint64_t target_pages, bool is_background)
 		scan.demote_forced = true;
 		scan_priorities(cache, &scan);
 	}
-	if (cache->policy->reclaimed)
-		cache->policy->reclaimed(cache);
 	for (uint32_t list = 0; list < LIST_COUNT; list++)
 		cache->scouts[list] = list;
+	if (cache->policy->reclaimed)
+		cache->policy->reclaimed(cache);
 	return scan.reclaimed_pages;
 }
 

@@ -106,7 +106,9 @@ static void folio_written(struct cache *cache, uint32_t slot)
 		return;
 	if (page->bits & PAGE_RECLAIM && !(page->bits & PAGE_DIRTY)) {
 		page->bits &= ~PAGE_RECLAIM;
-		if (cache->policy->use && !(page->bits & (PAGE_LOCKED | PAGE_HELD)))
+		if (cache->policy->lists)
+			cache->policy->lists->written(cache, slot);
+		else if (cache->policy->use && !(page->bits & (PAGE_LOCKED | PAGE_HELD)))
 			page_evict(cache, slot); /* a queue may have no end to put it at */
 		else
 			page_list_move(cache, slot, LIST_INACTIVE, true);

@@ -278,7 +278,8 @@ static bool kernel_make(struct plan *plan, struct error *error)
 	plan->kernel.interrupted = model->interrupted;
 	plan->advise.kernel = &plan->kernel;
 	return plan->asked->policy || plan->is_again || uname(&name) != 0 ||
-	       validate_policy(&model->policy, name.release, plan->kernel.statistics, error);
+	       validate_policy(&model->policy, name.release, kernel_has_mglru(),
+			       plan->kernel.statistics, error);
 }
 
 static bool plan_make(struct plan *plan, struct error *error)

@@ -259,6 +259,7 @@ static bool input_make(struct input *input, const char *filesystem, struct error
 	struct kernel_options *kernel = &input->options.kernel;
 	const char *release = NULL;
 	struct utsname name;
+	bool has_mglru;
 
 	model->is_cgroup = true;
 	if (!(subject_is_scenario(input->name) ? scenario_input(input, filesystem, error)
@@ -283,9 +284,12 @@ static bool input_make(struct input *input, const char *filesystem, struct error
 		return false;
 	if (arguments->policy)
 		return policy_options_parse(&model->policy, arguments->policy, error);
+	/* A guest's own default is not known before it runs: two lists, in Debian's. */
+	has_mglru = input->guest.kernel.image ? input->guest.kernel.mglru == GUEST_MGLRU_ON
+					      : kernel_has_mglru();
 	if (!release && uname(&name) == 0)
 		release = name.release;
-	return validate_policy(&model->policy, release, kernel->statistics, error);
+	return validate_policy(&model->policy, release, has_mglru, kernel->statistics, error);
 }
 
 static void input_free(struct input *input)
@@ -550,7 +554,7 @@ static bool command_make(const struct validate_arguments *arguments,
 		return policy_options_parse(&model->policy, arguments->policy, error);
 	/* Nobody sums the statistics of a cgroup in which something merely runs. */
 	return validate_policy(&model->policy, uname(&name) == 0 ? name.release : "",
-			       KERNEL_STATISTICS_LAZY, error);
+			       kernel_has_mglru(), KERNEL_STATISTICS_LAZY, error);
 }
 
 static int validate_recorded(const struct validate_arguments *arguments, struct keep *keep)

@@ -17,7 +17,7 @@ static bool version_parse(const char *text, unsigned int *version)
 	return true;
 }
 
-bool validate_policy(struct policy_options *policy, const char *release,
+bool validate_policy(struct policy_options *policy, const char *release, bool has_mglru,
 		     enum kernel_statistics statistics, struct error *error)
 {
 	unsigned int wanted, version, best = 0;
@@ -26,10 +26,13 @@ bool validate_policy(struct policy_options *policy, const char *release,
 	if (!version_parse(release, &wanted))
 		return error_input(error, "\"%.60s\" is no release of a kernel", release);
 	for (size_t i = 0; policy_at(i); i++) {
-		const char *name = policy_name(policy_at(i));
+		const char *name = policy_name(policy_at(i)), *dash;
 
 		if (strncmp(name, "linux-", 6) != 0 || !version_parse(name + 6, &version) ||
-		    version > wanted || version <= best || strchr(name + 6, '-'))
+		    version > wanted || version <= best)
+			continue;
+		dash = strchr(name + 6, '-');
+		if (has_mglru ? !dash || strcmp(dash, "-mglru") != 0 : dash != NULL)
 			continue;
 		best = version;
 		/* Before 6.12 nothing depends on who reads the sums (linux-caching.md 2.8). */
@@ -103,11 +106,11 @@ bool validate_run(const struct validate_options *options, const struct kernel_so
 		strcpy(validated->measured_failure, error->message);
 		describe(&validated->measured, options, "kernel", name);
 	}
-	if (validated->measured.has_mglru)
-		result_note(
-			&validated->measured,
-			"this kernel keeps pages in generations (MGLRU), which are not modelled: "
-			"a policy with two lists stands in");
+	if (validated->measured.has_mglru && !policy_has_generations(options->model.policy.policy))
+		result_note(&validated->measured,
+			    "this kernel keeps pages in generations (MGLRU), and the model's "
+			    "policy has "
+			    "two lists: --policy linux-...-mglru, or --guest VMLINUZ,mglru=on");
 	if (!validated->predicted_failure[0] && !validated->measured_failure[0])
 		validation_make(&validated->validation, &validated->predicted, &validated->measured,
 				options->tolerance);

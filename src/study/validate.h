@@ -30,9 +30,10 @@ struct validated {
 
 /*
  * The policy that stands for a kernel of this release ("6.18.44-..."): the newest preset that is not
- * newer, with fresh or lazy statistics. False: there is none so old (ERROR_INPUT).
+ * newer, with fresh or lazy statistics; with MGLRU if that kernel runs it. False: there is none so
+ * old (ERROR_INPUT).
  */
-bool validate_policy(struct policy_options *policy, const char *release,
+bool validate_policy(struct policy_options *policy, const char *release, bool has_mglru,
 		     enum kernel_statistics statistics, struct error *error);
 
 /*

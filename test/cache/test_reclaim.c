@@ -236,7 +236,8 @@ static void half_of_memory_is_safe_from_a_stream_and_no_more(void **state)
 	for (size_t i = 0; policy_of_pages_at(i); i++) {
 		char policy[64];
 
-		if (!policy_has_switches(policy_of_pages_at(i)))
+		if (!policy_has_switches(policy_of_pages_at(i)) ||
+		    policy_has_generations(policy_of_pages_at(i)))
 			continue;
 		/* Each with the newest rule of what a use is: this is about reclaim. */
 		snprintf(policy, sizeof(policy), "%s," FRESH ",read_mark=folio",

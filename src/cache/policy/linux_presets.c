@@ -5,7 +5,9 @@
  * 4.9.154 less the node LRU (for 4.7), 4.14.74, 5.4.214, 5.10.7, 5.15.100, 6.1.20, 6.6.87, 6.12.76,
  * 6.18.35. Words stand for their place in switches.def. Each preset lists everything, so that a
  * kernel can be read without its ancestors. Object sizes before 6.1 were not measured: they are
- * 6.1's.
+ * 6.1's. MGLRU's (mglru_...) are for the kernels that have it; 6.1's mglru_reads is that of its
+ * later stable releases, as of Debian's: 6.1.20 reads into the oldest generation, 6.1.119 into the
+ * second oldest.
  */
 #include "cache/policy/linux.h"
 
@@ -343,6 +345,19 @@ const struct switches preset_linux_6_1 = {{
 	[SWITCH_writeback_throttle] = 1,  /* yes */
 	[SWITCH_dontcache] = 0,           /* none */
 	[SWITCH_direct_writes_btrfs] = 0, /* direct */
+	[SWITCH_mglru_reads] = 1,         /* second_oldest */
+	[SWITCH_mglru_faults] = 0,        /* youngest */
+	[SWITCH_mglru_uses] = 0,          /* workingset */
+	[SWITCH_mglru_recent] = 0,        /* generation */
+	[SWITCH_mglru_protected] = 0,     /* tail */
+	[SWITCH_mglru_gain] = 0,          /* 2 */
+	[SWITCH_mglru_aging] = 0,         /* sizes */
+	[SWITCH_mglru_aging_turn] = 0,    /* goes_on */
+	[SWITCH_mglru_mapped] = 0,        /* once */
+	[SWITCH_mglru_scan] = 0,          /* batch */
+	[SWITCH_mglru_flusher] = 0,       /* sleeps */
+	[SWITCH_mglru_refaults] = 0,      /* recent */
+	[SWITCH_min_ttl_ms] = 0,
 }};
 
 const struct switches preset_linux_6_6 = {{
@@ -391,6 +406,19 @@ const struct switches preset_linux_6_6 = {{
 	[SWITCH_writeback_throttle] = 1,  /* yes */
 	[SWITCH_dontcache] = 0,           /* none */
 	[SWITCH_direct_writes_btrfs] = 0, /* direct */
+	[SWITCH_mglru_reads] = 1,         /* second_oldest */
+	[SWITCH_mglru_faults] = 0,        /* youngest */
+	[SWITCH_mglru_uses] = 0,          /* workingset */
+	[SWITCH_mglru_recent] = 0,        /* generation */
+	[SWITCH_mglru_protected] = 0,     /* tail */
+	[SWITCH_mglru_gain] = 0,          /* 2 */
+	[SWITCH_mglru_aging] = 0,         /* sizes */
+	[SWITCH_mglru_aging_turn] = 1,    /* ends */
+	[SWITCH_mglru_mapped] = 0,        /* once */
+	[SWITCH_mglru_scan] = 0,          /* batch */
+	[SWITCH_mglru_flusher] = 0,       /* sleeps */
+	[SWITCH_mglru_refaults] = 1,      /* all */
+	[SWITCH_min_ttl_ms] = 0,
 }};
 
 const struct switches preset_linux_6_12 = {{
@@ -439,6 +467,19 @@ const struct switches preset_linux_6_12 = {{
 	[SWITCH_writeback_throttle] = 1,  /* yes */
 	[SWITCH_dontcache] = 0,           /* none */
 	[SWITCH_direct_writes_btrfs] = 0, /* direct */
+	[SWITCH_mglru_reads] = 1,         /* second_oldest */
+	[SWITCH_mglru_faults] = 0,        /* youngest */
+	[SWITCH_mglru_uses] = 0,          /* workingset */
+	[SWITCH_mglru_recent] = 0,        /* generation */
+	[SWITCH_mglru_protected] = 0,     /* tail */
+	[SWITCH_mglru_gain] = 0,          /* 2 */
+	[SWITCH_mglru_aging] = 0,         /* sizes */
+	[SWITCH_mglru_aging_turn] = 1,    /* ends */
+	[SWITCH_mglru_mapped] = 0,        /* once */
+	[SWITCH_mglru_scan] = 0,          /* batch */
+	[SWITCH_mglru_flusher] = 0,       /* sleeps */
+	[SWITCH_mglru_refaults] = 1,      /* all */
+	[SWITCH_min_ttl_ms] = 0,
 }};
 
 const struct switches preset_linux_6_18 = {{
@@ -487,4 +528,17 @@ const struct switches preset_linux_6_18 = {{
 	[SWITCH_writeback_throttle] = 1,  /* yes */
 	[SWITCH_dontcache] = 2,           /* all */
 	[SWITCH_direct_writes_btrfs] = 1, /* buffered */
+	[SWITCH_mglru_reads] = 2,         /* fourth_youngest */
+	[SWITCH_mglru_faults] = 1,        /* second */
+	[SWITCH_mglru_uses] = 1,          /* count */
+	[SWITCH_mglru_recent] = 1,        /* four */
+	[SWITCH_mglru_protected] = 1,     /* head */
+	[SWITCH_mglru_gain] = 1,          /* 1.5 */
+	[SWITCH_mglru_aging] = 1,         /* count */
+	[SWITCH_mglru_aging_turn] = 1,    /* ends */
+	[SWITCH_mglru_mapped] = 1,        /* twice */
+	[SWITCH_mglru_scan] = 1,          /* asked */
+	[SWITCH_mglru_flusher] = 1,       /* woken */
+	[SWITCH_mglru_refaults] = 1,      /* all */
+	[SWITCH_min_ttl_ms] = 0,
 }};

@@ -18,7 +18,7 @@ static const struct policy *const policies[] = {
 enum { POLICY_COUNT = sizeof(policies) / sizeof(policies[0]) };
 
 enum switch_type { TYPE_WORD, TYPE_NUMBER, TYPE_SIZE };
-enum switch_scope { SCOPE_LISTS, SCOPE_MACHINE };
+enum switch_scope { SCOPE_KERNEL, SCOPE_LISTS, SCOPE_GENERATIONS, SCOPE_MACHINE };
 
 static const struct switch_info {
 	const char *name;
@@ -58,6 +58,11 @@ const char *policy_summary(const struct policy *policy)
 bool policy_has_switches(const struct policy *policy)
 {
 	return policy->preset != NULL;
+}
+
+bool policy_has_generations(const struct policy *policy)
+{
+	return policy->lists != NULL;
 }
 
 /*
@@ -132,6 +137,22 @@ static bool unknown(struct error *error, const char *what, const struct nearest 
 			   nearest->best ? nearest->best : "", nearest->best ? ")" : "");
 }
 
+/* Does a switch mean something to this policy? */
+static bool scope_fits(enum switch_scope scope, const struct policy *policy)
+{
+	switch (scope) {
+	case SCOPE_KERNEL:
+		return policy->preset;
+	case SCOPE_LISTS:
+		return policy->preset && !policy->lists;
+	case SCOPE_GENERATIONS:
+		return policy->lists;
+	case SCOPE_MACHINE:
+		break;
+	}
+	return true;
+}
+
 bool policy_options_set(struct policy_options *options, const char *key_and_value,
 			struct error *error)
 {
@@ -167,11 +188,15 @@ bool policy_options_set(struct policy_options *options, const char *key_and_valu
 		if (strlen(infos[id].name) != key_bytes ||
 		    memcmp(infos[id].name, key_and_value, key_bytes) != 0)
 			continue;
-		if (infos[id].scope == SCOPE_LISTS && !options->policy->preset)
-			return error_input(error,
-					   "policy switch %s: %s has no active and inactive list; "
-					   "give a kernel's policy, as in linux-6.18,%s",
-					   infos[id].name, options->policy->name, key_and_value);
+		if (!scope_fits(infos[id].scope, options->policy))
+			return error_input(error, "policy switch %s: %s has no %s; give %s%s,%s",
+					   infos[id].name, options->policy->name,
+					   infos[id].scope == SCOPE_GENERATIONS
+						   ? "generations"
+						   : "active and inactive list",
+					   "a kernel's policy, as in linux-6.18",
+					   infos[id].scope == SCOPE_GENERATIONS ? "-mglru" : "",
+					   key_and_value);
 		if (infos[id].type == TYPE_WORD) {
 			for (uint32_t n = 0; word_at(infos[id].values, n, &word, &bytes); n++)
 				if (strlen(equals + 1) == bytes &&

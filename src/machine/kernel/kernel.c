@@ -35,8 +35,7 @@ static uint64_t finished_blame(const void *context, uint32_t victim, uint32_t ev
 	return meter_blame(finished->meter, victim, evictor);
 }
 
-/* Are pages kept in generations? The lowest bit is the main switch (mm/vmscan.c, lru_gen_admin). */
-static bool has_mglru(void)
+bool kernel_has_mglru(void)
 {
 	char *text = text_file_read("/sys/kernel/mm/lru_gen/enabled");
 	bool enabled = text && strtoul(text, NULL, 16) & 1;
@@ -54,7 +53,7 @@ static void describe(const struct run *run, struct result *result)
 	result->machine = text_copy("kernel");
 	if (uname(&name) == 0)
 		result->kernel = text_copy(name.release);
-	result->has_mglru = has_mglru();
+	result->has_mglru = kernel_has_mglru();
 	result->statistics =
 		text_copy(options->statistics == KERNEL_STATISTICS_FRESH ? "fresh" : "lazy");
 	result->filesystem = text_copy(run->scratch.filesystem);

@@ -85,4 +85,7 @@ struct kernel_source {
 bool kernel_run(const struct kernel_options *options, const struct kernel_source *source,
 		struct result *result, struct error *error);
 
+/* Are pages kept in generations here? The lowest bit is the main switch (mm/vmscan.c, lru_gen_admin). */
+bool kernel_has_mglru(void);
+
 #endif
