@@ -331,8 +331,13 @@ static void the_smallest_memory_works(void **state)
 {
 	(void)state;
 	for (size_t policy = 0; policy_of_pages_at(policy); policy++) {
+		const char *name = policy_name(policy_of_pages_at(policy));
+
+		/* With 64 lots for each page that cannot go, this would take long. */
+		if (strcmp(name, "hyperbolic") == 0)
+			name = "hyperbolic,samples=4";
 		for (int i = (int)policy % 2; i < 8; i += 2) {
-			struct run run = {.policy = policy_name(policy_of_pages_at(policy)),
+			struct run run = {.policy = name,
 					  .filesystem = filesystem_name(
 						  filesystem_at((size_t)i % 4 < 3 ? i % 3 : 0)),
 					  .memory_bytes = i & 1 ? 4 * MIB : GIB,
