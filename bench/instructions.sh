@@ -16,7 +16,7 @@ count() {
 
 accesses=$((2 * 1024 * 1024))
 base=$(count nothing)
-for slice in bare-lru full-random full-sequential; do
+for slice in bare-{lru,fifo,clock,sieve,arc,s3fifo,2q,lirs,w-tinylfu} full-random full-sequential; do
 	awk -v slice=$slice -v all="$(count $slice)" -v base="$base" -v accesses=$accesses \
 		'BEGIN { printf "%-16s %7.1f instructions an access\n", slice, (all - base) / accesses }'
 done
