@@ -143,28 +143,6 @@ static void a_command_runs_in_the_other_kernel(void **state)
 }
 
 /* The program that is to play there: a static build, of which the sanitizers have none. */
-static void our_own_program_runs_there(void **state)
-{
-	static const char *const command[] = {"refault", "--version", NULL};
-	const char *build = getenv("REFAULT_BUILD");
-	struct guest_options options = guest_of(command);
-	struct guest_outcome outcome;
-	struct guest_file file = {NULL, "/bin/refault", GUEST_PROGRAM};
-	char path[4096];
-
-	(void)state;
-	snprintf(path, sizeof(path), "%s/refault-static", build ? build : "build");
-	if (access(path, X_OK) != 0)
-		skip();
-	file.host_path = path;
-	options.files = &file;
-	options.file_count = 1;
-	must_run(&options, &outcome);
-	assert_int_equal(outcome.exit_code, 0);
-	assert_memory_equal(outcome.output, "refault ", strlen("refault "));
-	guest_outcome_deinit(&outcome);
-}
-
 static void the_multi_generational_lru_is_switched(void **state)
 {
 	static const char *const command[] = {"cat", "/sys/kernel/mm/lru_gen/enabled", NULL};
@@ -308,7 +286,6 @@ int main(void)
 		cmocka_unit_test(a_kernel_is_chosen_in_words),
 		cmocka_unit_test(what_is_no_kernel_is_said_before_anything_starts),
 		cmocka_unit_test(a_command_runs_in_the_other_kernel),
-		cmocka_unit_test(our_own_program_runs_there),
 		cmocka_unit_test(the_multi_generational_lru_is_switched),
 		cmocka_unit_test(a_kernel_that_lacks_a_driver_says_so),
 		cmocka_unit_test(kvm_works_or_is_said_not_to),

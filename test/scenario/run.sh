@@ -101,10 +101,15 @@ run_all() { # SCENARIO NAME SAYS EXPECT
 	done
 }
 
+# The sanitizers see one in four: what differs between them is less the code than the figures.
+number=0
+is_skipped() { [ "${REFAULT_FLAVOUR:-plain}" = check ] && [ $((number++ % 4)) != 0 ]; }
 for file in test/scenario/*.yaml; do
+	is_skipped && continue
 	run_all "$file" "$(basename "$file" .yaml)" "$(sed -n '1s/^# //p' "$file")" "${file%.yaml}.expect"
 done
 for file in test/scenario/cases/*.expect; do
+	is_skipped && continue
 	name=cases/$(basename "$file" .expect)
 	run_all "$name" "$name" "$(sed -n 's/^summary: //p' "scenarios/$name.yaml")" "$file"
 done
